@@ -63,9 +63,7 @@ func TestASecondClusterOfAControlPlaneIsRefused(t *testing.T) {
 			response := versionJudge().Handle(t.Context(), admission.Request{AdmissionRequest: request})
 			g.Expect(response.Allowed).To(Equal(!tc.refused))
 			if tc.refused {
-				g.Expect(
-					response.Result.Message,
-				).To(
+				g.Expect(response.Result.Message).To(
 					And(ContainSubstring("Cluster user-a/b has this control plane already"), ContainSubstring("spec.controlPlane")),
 				)
 			}

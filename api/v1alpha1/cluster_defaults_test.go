@@ -11,9 +11,7 @@ func TestNamesThatASpecLeavesOut(t *testing.T) {
 	g := NewWithT(t)
 	cluster := &Cluster{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}}
 	g.Expect(cluster.KubeconfigSecret()).To(Equal(SecretKeyReference{Name: "alpha-kubeconfig", Key: "value"}))
-	g.Expect(
-		cluster.KubeControllerManager(),
-	).To(
+	g.Expect(cluster.KubeControllerManager()).To(
 		Equal(DeploymentReference{Name: "kube-controller-manager", Container: "kube-controller-manager"}),
 	)
 

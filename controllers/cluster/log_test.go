@@ -32,17 +32,13 @@ func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
 	lines := logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })
 	g.Expect(lines).To(ConsistOf(And(
-		ContainSubstring(
-			`"step"="Handover"`,
-		),
+		ContainSubstring(`"step"="Handover"`),
 		ContainSubstring(`"action"="Record"`),
 		ContainSubstring(`"objects"=["Deployment user-alpha/kcm"]`),
 		ContainSubstring("Recording that KCM is silent."),
 	)))
 	s.decision.Action = nil
-	g.Expect(
-		logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) }),
-	).To(
+	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })).To(
 		BeEmpty(),
 		"a pass without an action",
 	)

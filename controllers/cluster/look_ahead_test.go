@@ -110,9 +110,7 @@ func TestClustersAreCountedByReadyToMigrate(t *testing.T) {
 	metrics.stands(keyOf(2), of(metav1.ConditionFalse))
 	metrics.stands(keyOf(2), of(metav1.ConditionTrue))
 	metrics.stands(keyOf(3), nil)
-	g.Expect(
-		[]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")},
-	).To(
+	g.Expect([]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")}).To(
 		Equal([]float64{1, 1, 0}),
 	)
 }

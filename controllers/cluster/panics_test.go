@@ -88,14 +88,10 @@ func TestAPassThatPanicsIsSaidAndNotRepeated(t *testing.T) {
 	g.Expect(next.RequeueAfter).To(BeNumerically(">=", resting))
 	g.Expect(condition(w.last(), ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
 		HaveField("Reason", ucv1.InternalErrorReason)), "it is not looked at any more")
-	g.Expect(
-		condition(w.last(), ucv1.ReadyCondition),
-	).To(
+	g.Expect(condition(w.last(), ucv1.ReadyCondition)).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.InternalErrorReason)),
 	)
-	g.Expect(
-		condition(w.last(), ucv1.StalledCondition),
-	).To(
+	g.Expect(condition(w.last(), ucv1.StalledCondition)).To(
 		And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", ucv1.InternalErrorReason)),
 	)
 	g.Expect(condition(w.last(), ucv1.CSIReadyCondition).Message).To(Equal("It holds."), "what was said last stays")

@@ -32,9 +32,7 @@ func inTreeStates() map[string]state {
 			[]ucv1.Origin{ucv1.OriginInTree},
 			ucv1.StepInTree,
 			unchanged,
-			lastLook(
-				migration.Attendance{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: "None leads."},
-			),
+			lastLook(migration.Attendance{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: "None leads."}),
 			nil,
 			summary{kstatus.CurrentStatus, metav1.ConditionTrue, "InTree", "", "", inTreeNotLooked},
 		},

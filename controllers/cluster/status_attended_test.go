@@ -80,9 +80,7 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 	})
 	first := reported(t, passOf(clusterOf(ucv1.OriginMigrating, completed), unseen))
 	second := reported(t, passOf(first, unseen))
-	g.Expect(
-		condition(second, ucv1.ReadyCondition),
-	).To(
+	g.Expect(condition(second, ucv1.ReadyCondition)).To(
 		HaveField("Status", metav1.ConditionTrue),
 		"one read that fails is no trouble",
 	)
@@ -90,9 +88,7 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 	pass := passOf(first, unseen)
 	pass.now = pass.now.Add(time.Minute)
 	after := reported(t, pass)
-	g.Expect(
-		condition(after, ucv1.ReadyCondition),
-	).To(
+	g.Expect(condition(after, ucv1.ReadyCondition)).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.CouldNotLookReason)),
 	)
 	g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")

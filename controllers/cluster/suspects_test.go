@@ -206,9 +206,7 @@ func TestTheStatusNamesACulprit(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(result).To(Equal(ctrl.Result{RequeueAfter: 4 * time.Minute}))
 	for _, kind := range []string{ucv1.ReadyCondition, ucv1.StalledCondition} {
-		g.Expect(
-			condition(w.last(), kind),
-		).To(
+		g.Expect(condition(w.last(), kind)).To(
 			And(HaveField("Reason", ucv1.InternalErrorReason), HaveField("Message", ContainSubstring("killed 2 times"))),
 		)
 	}

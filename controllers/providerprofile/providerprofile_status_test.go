@@ -47,9 +47,7 @@ func TestStatus(t *testing.T) {
 			if tc.ready == metav1.ConditionTrue {
 				g.Expect(status.Conditions).To(HaveLen(1))
 			} else {
-				g.Expect(
-					status.Conditions[1],
-				).To(
+				g.Expect(status.Conditions[1]).To(
 					And(HaveField("Type", "Stalled"), HaveField("Status", metav1.ConditionTrue)),
 					"a person must act",
 				)
@@ -67,9 +65,7 @@ func TestStatusThatStaysKeepsItsTime(t *testing.T) {
 	p.Status = statusOf(p, []string{"B is bad."}, later)
 	g.Expect(p.Status.Conditions[0].LastTransitionTime.Time).To(Equal(first), "it is still False")
 	p.Status = statusOf(p, nil, later)
-	g.Expect(
-		p.Status.Conditions,
-	).To(
+	g.Expect(p.Status.Conditions).To(
 		ConsistOf(And(HaveField("Status", metav1.ConditionTrue), HaveField("LastTransitionTime.Time", later))),
 	)
 }

@@ -50,9 +50,7 @@ func readBack(ctx context.Context, g *WithT, c client.Client) *appsv1.Deployment
 func TestChangeArgumentsAppliesTheFieldThatHeldTheFlags(t *testing.T) {
 	g, ctx, writes := NewWithT(t), t.Context(), 0
 	c := testClient(applies(&writes))
-	g.Expect(
-		c.Create(ctx, testDeployment(kubeControllerManager, "--cloud-provider=openstack"), client.FieldOwner("gitops")),
-	).To(
+	g.Expect(c.Create(ctx, testDeployment(kubeControllerManager, "--cloud-provider=openstack"), client.FieldOwner("gitops"))).To(
 		Succeed(),
 	)
 	g.Expect(fieldOwner(readBack(ctx, g, c), kubeControllerManager)).To(Equal("gitops"))

@@ -101,23 +101,19 @@ func TestProcessesFollowsPods(t *testing.T) {
 			recorded: record(nil), pod: livePod("b", false, loopsOn), want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container that we cannot read goes on under its new ID": {
-			recorded: record(
-				nil,
-			),
-			pod:  livePod("b", false, observation.Arguments{}),
-			want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
+			recorded: record(nil),
+			pod:      livePod("b", false, observation.Arguments{}),
+			want:     record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }),
 		},
 		"a restarted container with loops on that has ended, too": {
 			recorded: record(nil), pod: livePod("b", true, loopsOn),
 			want: record(func(p *ucv1.ManagerProcess) { p.ContainerID = "b" }), because: "was seen terminated",
 		},
 		"a restarted container with loops off is another process": {
-			recorded: record(
-				nil,
-			),
-			pod:     livePod("b", false, loopsOff),
-			want:    record(nil),
-			because: "a newer container, without cloud loops",
+			recorded: record(nil),
+			pod:      livePod("b", false, loopsOff),
+			want:     record(nil),
+			because:  "a newer container, without cloud loops",
 		},
 		"a record without container learns it": {
 			recorded: record(func(p *ucv1.ManagerProcess) {
@@ -155,21 +151,17 @@ func TestProcessesLooksForTheEndsOfVanishedPods(t *testing.T) {
 			recorded: record(vanished), ledger: true, want: record(nil), because: "a watch saw container kube-controller-manager",
 		},
 		"a vanished pod whose node's kubelet has not gone on for long enough": {
-			recorded: record(
-				vanished,
-			),
-			node: &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
-			want: record(vanished),
+			recorded: record(vanished),
+			node:     &observation.ManagementNode{BootID: "boot-1", LeaseRenewed: now.Add(-time.Millisecond), RenewingSince: long},
+			want:     record(vanished),
 		},
 		"a vanished pod whose node's kubelet does not renew": {
 			recorded: record(vanished), node: &observation.ManagementNode{BootID: "boot-1"}, want: record(vanished),
 		},
 		"a vanished pod whose node was started again": {
-			recorded: record(
-				vanished,
-			),
-			node: &observation.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long},
-			want: record(vanished),
+			recorded: record(vanished),
+			node:     &observation.ManagementNode{BootID: "boot-2", LeaseRenewed: now, RenewingSince: long},
+			want:     record(vanished),
 		},
 		"a vanished pod whose node is gone": {
 			recorded: record(vanished), want: record(vanished),

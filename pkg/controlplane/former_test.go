@@ -57,9 +57,7 @@ func TestFormerKeepsWhatVanished(t *testing.T) {
 	pod := ledgerPod(running("a"))
 	ledger.OnAdd(pod, false)
 	ledger.OnDelete(pod)
-	g.Expect(
-		ledger.Former.Processes(testNamespace, ""),
-	).To(
+	g.Expect(ledger.Former.Processes(testNamespace, "")).To(
 		HaveExactElements(HaveField("Ended", false)),
 		"that a pod is gone is no end",
 	)
@@ -103,9 +101,7 @@ func TestMerge(t *testing.T) {
 			seen(process("d", "1", true)),
 		},
 	)
-	g.Expect(
-		merged,
-	).To(
+	g.Expect(merged).To(
 		Equal([]observation.Process{seen(process("a", "1", true)), process("b", "2", true), process("c", "3", false)}),
 	)
 	g.Expect(gone).To(Equal([]observation.Process{seen(process("d", "1", true))}))

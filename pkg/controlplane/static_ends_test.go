@@ -138,9 +138,7 @@ func TestAStaticPodGoesOn(t *testing.T) {
 			recorded: staticRecord(
 				func(p *ucv1.ManagerProcess) { p.VanishedAt, p.EndedAt = microTime(startTime()), microTime(startTime()) },
 			),
-			accept: []string{
-				"kube-controller-manager-cp-0",
-			},
+			accept:  []string{"kube-controller-manager-cp-0"},
 			objects: objects(controlPlaneNode("cp-0"), mirrorOf("cp-0", "old", loudFlag)),
 			want:    func(g Gomega, p ucv1.ManagerProcess) { g.Expect(p).To(Equal(staticRecord())) },
 		},

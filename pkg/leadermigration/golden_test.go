@@ -104,9 +104,7 @@ func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, m
 	lock, err := leadermigration.Parse(file, minor)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, loop := range leadermigration.CloudLoops() {
-		g.Expect(
-			leadermigration.PlaceOf(&lock, manager, minor, loop),
-		).To(
+		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(
 			Equal(leadermigration.MigrationLock),
 			"%s in %s 1.%d",
 			loop,

@@ -90,9 +90,7 @@ func TestTheLastEntryForALoopWins(t *testing.T) {
 	g.Expect(leadermigration.PlaceOf(l, kcm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.Nowhere))
 	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.MigrationLock))
 	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.RouteLoop)).To(Equal(leadermigration.MainLock))
-	g.Expect(
-		leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop),
-	).To(
+	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop)).To(
 		Equal(leadermigration.Nowhere),
 		"KCM has none any more",
 	)

@@ -320,9 +320,7 @@ func TestBreakerGivesBack(t *testing.T) {
 	g, o := NewWithT(t), proving()
 	alone(&o)
 	action := Decide(o, noon()).Action
-	g.Expect(
-		[]any{action.RestartValue, action.Endless, action.Versions},
-	).To(
+	g.Expect([]any{action.RestartValue, action.Endless, action.Versions}).To(
 		Equal([]any{generation, false, []string{"7"}}),
 		"the annotation stays, and the object is as it was seen",
 	)

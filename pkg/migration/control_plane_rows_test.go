@@ -216,15 +216,11 @@ func TestVolumeMigrationRow(t *testing.T) {
 			step: ucv1.StepVolumeMigration, wait: ucv1.CouldNotLookReason,
 		},
 	})
-	NewWithT(
-		t,
-	).Expect(
+	NewWithT(t).Expect(
 		gatesFlag(
 			observation.Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}},
 			map[string]bool{"A": true, "C": true},
 		),
 	).
-		To(
-			Equal(outcome.Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}),
-		)
+		To(Equal(outcome.Flag{Name: "--feature-gates", Value: "B=true,A=true,C=true"}))
 }

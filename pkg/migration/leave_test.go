@@ -215,9 +215,7 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 				"The CCM may not lead, because its fence is closed. Open it with: ccm-migration-controller fence open alpha -n user-alpha."},
 		},
 		"what was released and drifted goes when its CCM leads": {
-			when: released(
-				both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease }),
-			),
+			when:   released(both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease })),
 			step:   releasedAt,
 			action: outcome.ActionRelease,
 		},
@@ -273,13 +271,11 @@ func TestADeletedClusterWhoseAddonsCannotBeLookedAt(t *testing.T) {
 			action: outcome.ActionRelease,
 		},
 		"and not when it does not": {
-			given: deleted(
-				finished,
-			),
-			when: both(unseen, leaseStands),
-			step: ucv1.StepHandover,
-			wait: ucv1.WaitingForLeaderReason,
-			says: []string{waitsForCCM},
+			given: deleted(finished),
+			when:  both(unseen, leaseStands),
+			step:  ucv1.StepHandover,
+			wait:  ucv1.WaitingForLeaderReason,
+			says:  []string{waitsForCCM},
 		},
 		"one in the roll waits": {
 			given: deleted(rolling), when: unseen, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM +
@@ -303,9 +299,7 @@ func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"the fence is closed": {
-			given: deleted(
-				finished,
-			),
+			given:  deleted(finished),
 			when:   both(kcmLoud, contended),
 			step:   ucv1.StepHandover,
 			line:   "LoopsOff",
@@ -314,9 +308,7 @@ func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 			says:   []string{"it goes when the hand-over is complete"},
 		},
 		"and opened when KCM is silent": {
-			given: deleted(
-				finished,
-			),
+			given:  deleted(finished),
 			when:   both(contended, fenceClosed),
 			step:   ucv1.StepHandover,
 			line:   "FenceOpen",
@@ -332,13 +324,9 @@ func TestADeletedClusterWhoseKubeconfigIsRefusedCallsAPerson(t *testing.T) {
 		"finished": {
 			given: deleted(finished), when: func(o *Observation) {
 				o.Connection = observation.Connection{Reason: ucv1.UnauthorizedReason, Message: "The kubeconfig is refused", Refused: true}
-				o.CCMLease, o.Fence, o.Addons = observation.Unknown[observation.Lease](
+				o.CCMLease, o.Fence, o.Addons = observation.Unknown[observation.Lease]("refused"), observation.Unknown[observation.Fence](
 					"refused",
-				), observation.Unknown[observation.Fence](
-					"refused",
-				), observation.Unknown[observation.Addons](
-					"refused",
-				)
+				), observation.Unknown[observation.Addons]("refused")
 				o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("refused")
 			}, step: ucv1.StepHandover, fails: ucv1.UnauthorizedReason, says: []string{waitsForCCM + "The kubeconfig is refused"},
 		},

@@ -118,9 +118,7 @@ func TestOneThatHasNoTurnAsksAgain(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
 	o.Look = observation.NoLook
-	g.Expect(
-		Decide(o, noon()),
-	).To(
+	g.Expect(Decide(o, noon())).To(
 		And(HaveField("LookAfter", BeNumerically("~", 450*time.Second, 150*time.Second)), HaveField("Facts", BeNil())),
 	)
 	o.Look = observation.LookGoesOn
@@ -190,11 +188,7 @@ func unreached(o *Observation) {
 	o.Connection = observation.Connection{Reason: ucv1.UnreachableReason, Message: "It hangs"}
 	o.Findings, o.KCMLease, o.CCMLease = observation.Unknown[[]observation.Finding](
 		"it hangs",
-	), observation.Unknown[observation.Lease](
-		"it hangs",
-	), observation.Unknown[observation.Lease](
-		"it hangs",
-	)
+	), observation.Unknown[observation.Lease]("it hangs"), observation.Unknown[observation.Lease]("it hangs")
 }
 
 func TestWhatWasFoundStaysWhenTheUserClusterCannotBeReached(t *testing.T) {

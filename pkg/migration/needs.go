@@ -27,13 +27,11 @@ type Needs struct {
 func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time) Needs {
 	facts := cluster.Status.Facts
 	return Needs{
-		Plan:      wantsPlan(cluster),
-		Preflight: judgesPreflight(facts),
-		Cloud:     judgesCloud(facts),
-		Canary:    looksAtCanary(facts),
-		StorageClasses: wantsStorageClasses(
-			facts,
-		),
+		Plan:              wantsPlan(cluster),
+		Preflight:         judgesPreflight(facts),
+		Cloud:             judgesCloud(facts),
+		Canary:            looksAtCanary(facts),
+		StorageClasses:    wantsStorageClasses(facts),
 		KCMLeaseRight:     looksAtKCMLeaseRight(facts),
 		Measurements:      rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider),
@@ -42,9 +40,7 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		Probe:             wantsProbe(cluster),
 		Lock:              wantsLock(facts),
 		NodeAgents:        wantsNodeAgents(facts),
-		WithholdWorkload: withholdsWorkload(
-			facts,
-		),
+		WithholdWorkload:  withholdsWorkload(facts),
 		WithholdCloudNode: withholdsCloudNode(facts, provider),
 		WithdrawAddons:    withdrawsAddons(facts),
 	}

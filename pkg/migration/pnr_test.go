@@ -271,9 +271,7 @@ func TestTheOriginalArgumentsAreKeptBeforeTheyAreChanged(t *testing.T) {
 			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(
-					f.Handover.Original,
-				).To(
+				g.Expect(f.Handover.Original).To(
 					Equal([]ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}}),
 				)
 			},

@@ -56,9 +56,7 @@ func TestProofsAreKeptWhenTheyChange(t *testing.T) {
 				g.Expect(decision.Proofs).To(BeNil())
 				return
 			}
-			g.Expect(
-				decision.Proofs,
-			).To(
+			g.Expect(decision.Proofs).To(
 				HaveValue(And(HaveField("ByNode", test.want), HaveField("Secret.UID", "s"), HaveField("Version", "9"))),
 			)
 		})
@@ -130,9 +128,7 @@ func TestProvenKubeletsAreCounted(t *testing.T) {
 	g.Expect(count(proof(observation.SyncedSeen))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, Synced: 1})))
 	g.Expect(count(proof(observation.ProviderIDOwned))).To(HaveValue(Equal(ucv1.ProvenCount{Total: 1, ProviderID: 1})))
 	g.Expect(count(proof(""))).To(HaveValue(BeZero()))
-	g.Expect(
-		count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) })),
-	).To(
+	g.Expect(count(firstNode(func(n *observation.Node) { n.CreatedAt = ago(26 * time.Minute) }))).To(
 		HaveValue(BeZero()),
 		"it is older than its Machine",
 	)

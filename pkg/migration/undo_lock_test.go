@@ -133,9 +133,7 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 		},
 		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &outcome.ArgumentChange{Remove: []string{"controllers"}}},
 		"a lock that someone switched off, with its file": {
-			observation.Arguments{
-				Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath},
-			},
+			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath}},
 			nil,
 			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},

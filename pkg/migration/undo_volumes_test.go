@@ -41,18 +41,14 @@ func TestGatesOfAnUndo(t *testing.T) {
 			given: withGates(quiet), when: attachedByCSI, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: on,
 		},
 		"nor while no one can say": {
-			given: withGates(
-				quiet,
-			),
+			given:  withGates(quiet),
 			when:   func(o *Observation) { o.Attachments = observation.Unknown[[]observation.Attachment]("timeout") },
 			step:   ucv1.StepUndoLoops,
 			action: outcome.ActionChangeArguments,
 			says:   on,
 		},
 		"a KCM that never lost its loops gets them back alone": {
-			given: withGates(
-				loopsBack,
-			),
+			given:  withGates(loopsBack),
 			when:   granted,
 			step:   ucv1.StepUndoVolumes,
 			action: outcome.ActionChangeArguments,
@@ -87,9 +83,7 @@ func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
 // TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.
 func TestAKCMThatHasItsLoopsBackMayRollOut(t *testing.T) {
 	late := func(o *Observation) {
-		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(
-			time.Hour,
-		), stampAgo(
+		o.Cluster.Status.Rollback.WorkloadWithdrawnAt, o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Hour), stampAgo(
 			50*time.Minute,
 		)
 		edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })

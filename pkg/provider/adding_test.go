@@ -33,11 +33,9 @@ func (cumulus) Describe() provider.Description {
 		Keys: []manifest.Key{{Name: "token", Required: true, Text: "The token of the project."}},
 		Rules: []manifest.VersionRule{
 			{
-				Operations: []manifest.Operation{
-					manifest.Migrate,
-				},
-				Reason: "Cumulus was never a part of Kubernetes.",
-				Link:   "https://cumulus.example.com/",
+				Operations: []manifest.Operation{manifest.Migrate},
+				Reason:     "Cumulus was never a part of Kubernetes.",
+				Link:       "https://cumulus.example.com/",
 			},
 		},
 	}

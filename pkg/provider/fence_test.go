@@ -15,9 +15,7 @@ func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
 	g := NewWithT(t)
 	azure, _ := builtIn().Lookup("azure")
 	fence := grantsOf(g, provider.FenceObjects(azure.Identity()), azure.Identity())
-	g.Expect(
-		fence.rules,
-	).To(
+	g.Expect(fence.rules).To(
 		ContainElement(HaveField("ResourceNames", Equal([]string{"cloud-controller-manager", "aks-managed-resource-locker"}))),
 	)
 	addons := render(g, "azure", azure, 36)

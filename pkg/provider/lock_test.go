@@ -22,9 +22,7 @@ func TestLockLetsNoOneCreateLeases(t *testing.T) {
 	)
 	g.Expect(objects[0].Object["rules"]).To(HaveExactElements(And(
 		HaveKeyWithValue("verbs", ConsistOf("get", "update")), HaveKeyWithValue("resourceNames", ConsistOf(handover.LockName)))))
-	g.Expect(
-		objects[1].Object["subjects"],
-	).To(
+	g.Expect(objects[1].Object["subjects"]).To(
 		ConsistOf(HaveKeyWithValue("name", "ccm"), HaveKeyWithValue("name", handover.KCMUser)),
 	)
 }

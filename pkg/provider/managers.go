@@ -93,9 +93,7 @@ func executable(container *corev1.Container) string {
 	for _, script := range words[1:] {
 		before := ""
 		for word := range strings.FieldsSeq(script) {
-			if program := path.Base(
-				word,
-			); isManager(program) && (strings.Contains(word, "/") || before == "exec") &&
+			if program := path.Base(word); isManager(program) && (strings.Contains(word, "/") || before == "exec") &&
 				!strings.HasPrefix(word, "-") {
 				return program
 			}

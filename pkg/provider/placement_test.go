@@ -56,9 +56,7 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 			objects := beside(set)
 			for _, object := range set.Objects {
 				if !manifest.BesideControlPlane(object) {
-					g.Expect(
-						object.GetKind(),
-					).To(
+					g.Expect(object.GetKind()).To(
 						BeElementOf("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease"),
 						"%s %s: credentials and pods stay out of the user cluster",
 						object.GetKind(),
@@ -179,9 +177,7 @@ func TestAProfileIsKeptBesideTheControlPlane(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	pod := ccmOf(g, set.Objects).Spec.Template.Spec
 	g.Expect(pod.PriorityClassName).To(Equal("control-plane"))
-	g.Expect(
-		pod.Tolerations,
-	).To(
+	g.Expect(pod.Tolerations).To(
 		ConsistOf(corev1.Toleration{Key: "example.com/control-planes", Operator: corev1.TolerationOpExists}),
 	)
 }

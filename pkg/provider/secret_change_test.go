@@ -66,9 +66,7 @@ func expectRolled(g Gomega, before, after []*unstructured.Unstructured) {
 	}
 	for i := range before {
 		reads := false
-		g.Expect(
-			manifest.ChangePods(before[i:i+1], func(pod *corev1.PodTemplateSpec) { reads = readsChanged(pod.Spec, secrets) }),
-		).To(
+		g.Expect(manifest.ChangePods(before[i:i+1], func(pod *corev1.PodTemplateSpec) { reads = readsChanged(pod.Spec, secrets) })).To(
 			Succeed(),
 		)
 		if before[i].GetKind() == "Deployment" || before[i].GetKind() == "DaemonSet" {

@@ -72,21 +72,15 @@ func TestSwitchingTheFeatureOnIsAMigration(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := everyProvider()
 	seen := origin(ucv1.OriginInTree)
-	g.Expect(
-		catalogue.Objections(clusterOf("1.26.15", false, seen), clusterOf("1.26.15", true, seen)),
-	).To(
+	g.Expect(catalogue.Objections(clusterOf("1.26.15", false, seen), clusterOf("1.26.15", true, seen))).To(
 		ContainSubstring("is the last with"),
 	)
-	g.Expect(
-		catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true)),
-	).To(
+	g.Expect(catalogue.Objections(clusterOf("1.26.15", false), clusterOf("1.26.15", true))).To(
 		ContainSubstring("is the last with"),
 		"no one saw it yet",
 	)
 	g.Expect(catalogue.Objections(clusterOf("1.25.16", false, seen), clusterOf("1.25.16", true, seen))).To(BeEmpty())
-	g.Expect(
-		catalogue.Objections(clusterOf("1.24.17", false, seen), clusterOf("1.25.16", true, seen)),
-	).To(
+	g.Expect(catalogue.Objections(clusterOf("1.24.17", false, seen), clusterOf("1.25.16", true, seen))).To(
 		ContainSubstring("in the middle of a migration"),
 	)
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", true))).To(BeEmpty(), "created with it, it is external")

@@ -67,9 +67,7 @@ func TestSnapshotsComeWithTheSidecar(t *testing.T) {
 			return
 		}
 		g.Expect(snapshotters).To(Equal(map[bool]int{true: 2, false: 1}[name == "azure"]))
-		g.Expect(
-			shared,
-		).To(
+		g.Expect(shared).To(
 			And(HaveKeyWithValue("CustomResourceDefinition", 3), HaveKeyWithValue("Deployment", 1), HaveKeyWithValue("ServiceAccount", 1)),
 		)
 	})
@@ -88,9 +86,7 @@ func TestSnapshotDefinitions(t *testing.T) {
 func expectDefinition(g Gomega, object *unstructured.Unstructured, minor int) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	decode(g, object, definition)
-	g.Expect(
-		definition.Annotations,
-	).To(
+	g.Expect(definition.Annotations).To(
 		HaveKeyWithValue("api-approved.kubernetes.io", HavePrefix("https://github.com/kubernetes-csi/")),
 	)
 	g.Expect(definition.Spec.Versions).To(HaveLen(1))

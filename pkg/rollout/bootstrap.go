@@ -181,24 +181,21 @@ func (r *roll) doubtCanary(seen observation.Machines, lacks []string, deadline t
 	current, found := currentSet(seen.Sets)
 	doubt.unseen = unseen
 	if wrong := bootstrapLacks(d, data, current, found); wrong != "" && found {
-		doubt.lacks, doubt.awaits, doubt.fails = []string{
-			wrong,
-		}, ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
+		doubt.lacks = []string{wrong}
+		doubt.awaits, doubt.fails = ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
 		doubt.pause = bootstrapPause
 		if earlier := r.facts.Canary.StartedAt.Add(r.initializationDeadline()); earlier.Before(deadline) {
 			doubt.deadline = earlier
 		}
 	}
-	if untold := untoldBootstrap(
-		data.Kubelet,
-	); untold != "" && len(lacks) == 0 &&
-		!slices.Contains(r.facts.Canary.WithoutProof, untold) {
-		r.facts.Canary.WithoutProof = append(r.facts.Canary.WithoutProof, untold)
+	if reason := noBootstrapProof(data.Kubelet); reason != "" && len(lacks) == 0 &&
+		!slices.Contains(r.facts.Canary.WithoutProof, reason) {
+		r.facts.Canary.WithoutProof = append(r.facts.Canary.WithoutProof, reason)
 	}
 	return doubt
 }
 
-func untoldBootstrap(kubelet observation.BootstrapKubelet) string {
+func noBootstrapProof(kubelet observation.BootstrapKubelet) string {
 	return map[observation.BootstrapKubelet]string{
 		observation.BootstrapNotTold: "its bootstrap data, which is not understood",
 		observation.BootstrapRefused: "its bootstrap data, which may not be read",

@@ -28,9 +28,7 @@ func TestHistogramsOfTheCCM(t *testing.T) {
 	histogram := found[InitialSync]
 	g.Expect(histogram.Counts()).To(Equal(Counts{Within: 40, Missed: 3, Unsure: 5}))
 	g.Expect(histogram.Since(histogram).Counts()).To(Equal(Counts{}))
-	g.Expect(
-		histogram.Since(Histogram{UpTo: map[float64]uint64{16: 30, 64: 35}, Count: 36}).Counts(),
-	).To(
+	g.Expect(histogram.Since(Histogram{UpTo: map[float64]uint64{16: 30, 64: 35}, Count: 36}).Counts()).To(
 		Equal(Counts{Within: 10, Missed: 2}),
 	)
 	g.Expect(histogram.Since(Histogram{Count: 100}).Counts()).To(Equal(histogram.Counts()), "a process that was started again")

@@ -244,9 +244,7 @@ func TestOneHostileClusterCostsLittle(t *testing.T) {
 			g.Expect(h.withoutLimit.Load()).To(BeZero(), "each list has a limit and no version, and none comes as a watch")
 			if !strings.HasPrefix(name, "watches") {
 				// On a machine that is busy the time of a request is over before the limit is reached.
-				g.Expect(
-					unknown,
-				).To(
+				g.Expect(unknown).To(
 					ContainElement(Or(ContainSubstring(reads.ErrTooLarge.Error()), ContainSubstring(reads.ErrTooMuch.Error()),
 						ContainSubstring("does not answer in time"))),
 				)

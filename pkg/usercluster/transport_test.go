@@ -110,9 +110,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 			}
 			g.Expect(reached.Load()).To(BeZero(), "the token stays here")
 			because := secretSource{}.failed(s.probe(t.Context()))
-			g.Expect(
-				because,
-			).To(
+			g.Expect(because).To(
 				And(haveReason(ucv1.UnreachableReason), HaveField("Message", ContainSubstring("redirects are never followed"))),
 			)
 		})
@@ -204,9 +202,7 @@ func judgeAddresses(t *testing.T, addresses map[string]judgedAddress) {
 func seed() *ManagementServer {
 	server := NewManagementServer("https://seed.example:6443", "lb.seed.example:443")
 	server.SetEndpoints([]netip.AddrPort{
-		netip.MustParseAddrPort(
-			"[::ffff:192.0.2.20]:6443",
-		),
+		netip.MustParseAddrPort("[::ffff:192.0.2.20]:6443"),
 		netip.MustParseAddrPort("[2001:db8::20]:6443"),
 		netip.MustParseAddrPort("127.0.0.20:6443"),
 	})
@@ -264,9 +260,7 @@ func TestLoopbackIsRefusedByDefault(t *testing.T) {
 	options := testOptions()
 	options.Allow = Allow{}
 	s := sessionTo(t, a.Server, options)
-	g.Expect(
-		secretSource{}.failed(s.probe(t.Context())),
-	).To(
+	g.Expect(secretSource{}.failed(s.probe(t.Context()))).To(
 		And(HaveField("Refused", BeTrue()), haveReason(ucv1.KubeconfigRefusedReason),
 			HaveField("Message", ContainSubstring("the manager's own loopback"))),
 	)

@@ -95,14 +95,10 @@ func gaps(names []string, document string, known map[string]bool) (objections []
 		missing[name] = true
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| .* \\| (.*?) \\|$").FindAllStringSubmatch(document, -1) {
-		fields, tests := regexp.MustCompile(
-			`[\w.\[\]{}]+`,
-		).FindAllString(
+		fields, tests := regexp.MustCompile(`[\w.\[\]{}]+`).FindAllString(
 			row[1],
 			-1,
-		), regexp.MustCompile(
-			`\bTest\w+`,
-		).FindAllString(
+		), regexp.MustCompile(`\bTest\w+`).FindAllString(
 			row[2],
 			-1,
 		)

@@ -50,20 +50,14 @@ func TestTheManagerIsInstalledBehindItsBounds(t *testing.T) {
 		return string(text)
 	}
 	image := read("Dockerfile")
-	g.Expect(
-		image[strings.LastIndex(image, "\nFROM "):],
-	).To(
+	g.Expect(image[strings.LastIndex(image, "\nFROM "):]).To(
 		And(HavePrefix("\nFROM gcr.io/distroless/static:nonroot\n"), ContainSubstring("\nUSER 65532:65532\n")),
 	)
-	g.Expect(
-		read("internal/cli/manager/manager.go"),
-	).To(
+	g.Expect(read("internal/cli/manager/manager.go")).To(
 		MatchRegexp(`SecureServing: true, FilterProvider: filters\.WithAuthenticationAndAuthorization,`),
 	)
 	for _, installation := range []string{"default", "default-self-managed", "default-namespaced"} {
-		g.Expect(
-			read("config/"+installation+"/kustomization.yaml"),
-		).To(
+		g.Expect(read("config/"+installation+"/kustomization.yaml")).To(
 			MatchRegexp(`(?m)^- \.\./(network-policy|default|default-self-managed)$`),
 			installation,
 		)

@@ -42,9 +42,7 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	w.reconnect(ucv1.UnauthorizedReason)
 	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
 	since := w.status().UnattendedSince
-	g.Expect(
-		w.condition(ucv1.CloudLoopsAttendedCondition),
-	).To(
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(
 		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")),
 	)
 	w.expectVerdict(kstatus.FailedStatus)
@@ -54,9 +52,7 @@ func TestCredentialsThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T) {
 	w.reconnect(ucv1.UnauthorizedReason)
 	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
 	g.Expect(w.clock.Now().Sub(since.Time)).To(BeNumerically("~", time.Minute, 15*time.Second))
-	g.Expect(
-		w.condition("Ready").Message,
-	).To(
+	g.Expect(w.condition("Ready").Message).To(
 		And(ContainSubstring("No manager has run the cloud loops"), ContainSubstring(since.UTC().Format(time.RFC3339)),
 			ContainSubstring("alpha-kubeconfig, key value has no credentials"), Not(ContainSubstring("by itself"))),
 	)
@@ -90,9 +86,7 @@ func TestAServerAndASecretThatAreLostInTheHandOverAreNoSilentOutage(t *testing.T
 	w.reconnect(ucv1.UnreachableReason)
 	w.until("KCM's end", func(c *ucv1.Cluster) bool { return c.Status.UnattendedSince != nil }, w.playControlPlane)
 	since := w.status().UnattendedSince
-	g.Expect(
-		w.condition(ucv1.CloudLoopsAttendedCondition),
-	).To(
+	g.Expect(w.condition(ucv1.CloudLoopsAttendedCondition)).To(
 		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended")),
 	)
 	w.until("a Ready that says so", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CloudLoopsUnattended" })
@@ -160,9 +154,7 @@ func TestACCMThatIsDeletedInAFinishedClusterIsAppliedOnTheEvent(t *testing.T) {
 			t.Context(),
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}},
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	deleted := w.clock.Now()
 	g.Eventually(func() <-chan event.GenericEvent {
 		w.clock.Step(time.Second) // Events are held back for a moment, to come together.
@@ -182,9 +174,7 @@ func TestACCMThatIsLeftToAnotherToolIsNotAppliedAgain(t *testing.T) {
 			t.Context(),
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm}},
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	w.until("a condition that says so", func(*ucv1.Cluster) bool {
 		return w.condition(ucv1.CloudControllerManagerReadyCondition).Reason == ucv1.AddonsReleasedReason
 	})

@@ -39,17 +39,13 @@ func rollingOne(t *testing.T) *world {
 	w.idleCCM = true
 	w.flip()
 	t.Cleanup(func() {
-		NewWithT(
-			t,
-		).Expect(
+		NewWithT(t).Expect(
 			w.user.client.DeleteAllOf(
 				context.WithoutCancel(t.Context()),
 				&corev1.Secret{},
 				client.InNamespace(machines.BootstrapNamespace),
 			),
-		).To(
-			Succeed(),
-		)
+		).To(Succeed())
 	})
 	return w
 }
@@ -91,9 +87,7 @@ func TestBootstrapDataOnAnAPIServer(t *testing.T) {
 func TestBootstrapDataThatMayNotBeReadIsLeftToTheNodes(t *testing.T) {
 	t.Parallel()
 	w := rollingOne(t)
-	g, role := NewWithT(
-		t,
-	), &rbacv1.Role{
+	g, role := NewWithT(t), &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: machines.BootstrapNamespace, Name: "ccm-migration-controller"},
 	}
 	g.Expect(w.user.client.Delete(t.Context(), role)).To(Succeed())
@@ -109,9 +103,7 @@ func TestBootstrapDataThatMayNotBeReadIsLeftToTheNodes(t *testing.T) {
 		func() error { return user.Get(t.Context(), secret, &corev1.Secret{}) },
 		deadline,
 		interval,
-	).Should(
-		MatchError(ContainSubstring("forbidden")),
-	)
+	).Should(MatchError(ContainSubstring("forbidden")))
 	w.until("a roll that waits for its Node only", func(c *ucv1.Cluster) bool {
 		return len(c.Status.RolledMachineDeployments) > 0 &&
 			w.condition(ucv1.MachineDeploymentsRolledOutCondition).Reason == ucv1.WaitingForMachinesReason

@@ -89,9 +89,7 @@ func (w *world) runPod(pod *corev1.Pod, node string) {
 	g, c := NewWithT(w.t), w.user.client
 	g.Expect(
 		c.SubResource("binding").Create(w.t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	g.Expect(c.Get(w.t.Context(), client.ObjectKeyFromObject(pod), pod)).To(Succeed())
 	pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{
 		{Type: corev1.PodReady, Status: corev1.ConditionTrue},

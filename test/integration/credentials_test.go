@@ -30,9 +30,7 @@ func TestCredentialsOfAStartedMigrationAreWatchedOn(t *testing.T) {
 	c.Status.Preflight = nil
 	g.Expect(suite.client.Status().Update(t.Context(), c)).To(Succeed())
 	w.pass()
-	g.Expect(
-		w.status().Preflight,
-	).To(
+	g.Expect(w.status().Preflight).To(
 		And(warns, HaveField("Warnings", int32(1)), HaveField("Blocking", BeZero())),
 		"what was found before stays as it was",
 	)

@@ -149,13 +149,9 @@ func (w *world) rollPods(name string) {
 func (w *world) deployment(name string) *appsv1.Deployment {
 	w.t.Helper()
 	deployment := &appsv1.Deployment{}
-	NewWithT(
-		w.t,
-	).Expect(
+	NewWithT(w.t).Expect(
 		suite.client.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, deployment),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	return deployment
 }
 
@@ -169,13 +165,9 @@ func (w *world) arguments(name string) []string {
 func (w *world) pods(name string) []corev1.Pod {
 	w.t.Helper()
 	pods := &corev1.PodList{}
-	NewWithT(
-		w.t,
-	).Expect(
+	NewWithT(w.t).Expect(
 		suite.client.List(w.t.Context(), pods, client.InNamespace(w.namespace), client.MatchingLabels{"app": name}),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	return pods.Items
 }
 
@@ -184,9 +176,7 @@ func (w *world) newest(deployment *appsv1.Deployment) *appsv1.ReplicaSet {
 	w.t.Helper()
 	g, name := NewWithT(w.t), deployment.Name
 	sets := &appsv1.ReplicaSetList{}
-	g.Expect(
-		suite.client.List(w.t.Context(), sets, client.InNamespace(w.namespace), client.MatchingLabels{"app": name}),
-	).To(
+	g.Expect(suite.client.List(w.t.Context(), sets, client.InNamespace(w.namespace), client.MatchingLabels{"app": name})).To(
 		Succeed(),
 	)
 	for i := range sets.Items {

@@ -105,9 +105,7 @@ func TestFenceCommandWorksWithoutAController(t *testing.T) {
 
 	out, code := run("fence", "open", alpha)
 	g.Expect(code).To(Equal(2), out)
-	g.Expect(
-		out,
-	).To(
+	g.Expect(out).To(
 		And(ContainSubstring("status.handover.fenceOpenedAt is not set"), ContainSubstring("--yes-kube-controller-manager-is-silent")),
 	)
 	g.Expect(w.playCCM()).To(BeFalse(), "a refusal changes nothing")
@@ -147,9 +145,7 @@ func TestFenceCommandSeesALeaderAndWhatElseGrants(t *testing.T) {
 	g.Expect(out).To(ContainSubstring("KCM was proven silent by "))
 	out, code = run("handover", alpha)
 	g.Expect(code).To(BeZero(), out)
-	g.Expect(
-		out,
-	).To(
+	g.Expect(out).To(
 		And(
 			MatchRegexp(`Leading +done`),
 			ContainSubstring(kcm+"-r1-0"),

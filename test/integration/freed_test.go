@@ -70,13 +70,9 @@ func (e *electing) free(lease *coordinationv1.Lease) bool {
 func (w *world) lease(name string) *coordinationv1.Lease {
 	w.t.Helper()
 	lease := &coordinationv1.Lease{}
-	NewWithT(
-		w.t,
-	).Expect(
+	NewWithT(w.t).Expect(
 		w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, lease),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	return lease
 }
 
@@ -240,18 +236,12 @@ func TestTheRightToALease(t *testing.T) {
 		func() observation.LeaseRight { return right(session) },
 		deadline,
 		interval,
-	).Should(
-		Equal(observation.LeaseRight{May: true, There: true}),
-	)
+	).Should(Equal(observation.LeaseRight{May: true, There: true}))
 	binding := &rbacv1.RoleBinding{}
-	g.Expect(
-		w.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmRight}, binding),
-	).To(
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmRight}, binding)).To(
 		Succeed(),
 	)
-	g.Expect(
-		binding.Subjects,
-	).To(
+	g.Expect(binding.Subjects).To(
 		ConsistOf(rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: "ccm-migration-controller"}),
 	)
 	g.Expect(session.Leases.RevokeLease(t.Context(), lease)).To(Succeed())

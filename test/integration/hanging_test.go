@@ -40,9 +40,7 @@ func TestAnAPIServerThatHangsKeepsNoStatusAndNoDeletionBack(t *testing.T) {
 	w.flip()
 	w.passes(3)
 	g.Expect(w.condition("UserClusterReachable").Status).To(Equal(metav1.ConditionTrue))
-	g.Expect(
-		w.condition("Ready"),
-	).To(
+	g.Expect(w.condition("Ready")).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Message", ContainSubstring("does not answer in time"))),
 		"reads that take all their time leave some to say so",
 	)

@@ -54,9 +54,7 @@ func TestAdministratorFollowsTheInstructions(t *testing.T) {
 		Order: 3, Component: kcm, Object: "Pod kube-system/" + kcm + "-cp-0", Node: "cp-0", Leader: true, Set: []string{silentList},
 	}))
 	w.expectVerdict(kstatus.InProgressStatus)
-	g.Expect(
-		w.condition("Ready"),
-	).To(
+	g.Expect(w.condition("Ready")).To(
 		And(HaveField("Reason", "WaitingForAdministrator"), HaveField("Message", ContainSubstring("Node cp-1, "))),
 	)
 	w.clock.Step(48 * time.Hour)
@@ -137,9 +135,7 @@ func TestAdministratorTakesTheWrongOrderAndStopsHalfWay(t *testing.T) {
 	s.write("cp-1", loopsOn())
 	w.pass()
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(
-		w.condition("Stalled"),
-	).To(
+	g.Expect(w.condition("Stalled")).To(
 		And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring(kcm+"-cp-1"))),
 	)
 	w.passes(3)
@@ -188,9 +184,7 @@ func TestALostControlPlaneNodeIsVouchedFor(t *testing.T) {
 	g.Expect(w.user.client.Delete(t.Context(), node)).To(Succeed())
 	s.remove("cp-1")
 	s.expectWaiting("what a Node that is gone runs is not known")
-	g.Expect(
-		w.condition("HandoverCompleted").Message,
-	).To(
+	g.Expect(w.condition("HandoverCompleted").Message).To(
 		And(ContainSubstring(kcm+"-cp-1 vanished"), ContainSubstring("Node cp-1 is gone")),
 	)
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.AcceptLostManagers = []string{kcm + "-cp-1"} })

@@ -160,9 +160,7 @@ func (w *world) turnLoopsOn() {
 	user := w.userSnapshot()
 	w.passes(3)
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(
-		w.condition("Stalled"),
-	).To(
+	g.Expect(w.condition("Stalled")).To(
 		And(HaveField("Reason", "CloudLoopsContended"), HaveField("Message", ContainSubstring("gitops"))),
 	)
 	for _, kind := range []string{"Role", "RoleBinding"} {
@@ -211,9 +209,7 @@ func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {
 		w.pass()
 	}
 	g.Expect(w.status().Handover.StartedAt).To(BeNil())
-	g.Expect(
-		w.condition("HandoverCompleted"),
-	).To(
+	g.Expect(w.condition("HandoverCompleted")).To(
 		And(HaveField("Reason", "NodesNotReady"), HaveField("Message", ContainSubstring("pool-0-0"))),
 	)
 	w.expectVerdict(kstatus.InProgressStatus)
@@ -237,9 +233,7 @@ func TestProofsOfKubeletsOutliveTheManager(t *testing.T) {
 	g.Expect(suite.client.Get(t.Context(), key, secret)).To(Succeed())
 	node := &corev1.Node{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "pool-1-0"}, node)).To(Succeed())
-	g.Expect(
-		baseline.DecodeProofs(secret.Data[baseline.ProofsKey]),
-	).To(
+	g.Expect(baseline.DecodeProofs(secret.Data[baseline.ProofsKey])).To(
 		Equal(map[string]observation.Proof{string(node.UID): observation.TaintSeen}),
 	)
 	g.Expect(baseline.Decode(secret.Data)).To(HaveField("Digest()", w.status().Baseline.Digest), "the inventory stays as it was")

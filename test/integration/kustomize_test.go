@@ -74,15 +74,11 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 				"--namespace=$(POD_NAMESPACE)", "--metrics-bind-address=:8443", "--health-probe-bind-address=:8081", "--webhook-port=9443",
 				"--state-dir=/var/lib/ccm-migration-controller"))
 			pod := deployment.Spec.Template.Spec
-			g.Expect(
-				pod.Containers[0].VolumeMounts,
-			).To(
+			g.Expect(pod.Containers[0].VolumeMounts).To(
 				ContainElement(And(HaveField("Name", "state"), HaveField("MountPath", "/var/lib/ccm-migration-controller"),
 					HaveField("ReadOnly", false))),
 			)
-			g.Expect(
-				pod.Volumes,
-			).To(
+			g.Expect(pod.Volumes).To(
 				ContainElement(And(HaveField("Name", "state"), HaveField("EmptyDir.SizeLimit.Value()", int64(4<<20)))),
 				"it outlives the container, and not the pod",
 			)
@@ -143,9 +139,7 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 	g.Expect(judge.MatchConditions).To(HaveLen(2))
 	g.Expect(judge.Rules).To(HaveLen(1))
 	g.Expect(judge.Rules[0].Resources).To(Equal([]string{"clusters"}), "no status")
-	g.Expect(
-		judge.Rules[0].Operations,
-	).To(
+	g.Expect(judge.Rules[0].Operations).To(
 		ConsistOf(admissionregistrationv1.Create, admissionregistrationv1.Update),
 		"deleting always works",
 	)

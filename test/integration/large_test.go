@@ -48,13 +48,9 @@ func TestALargeHealthyClusterIsMigrated(t *testing.T) {
 		passes,
 		slowest.Round(100*time.Millisecond),
 	)
-	NewWithT(
-		t,
-	).Expect(
+	NewWithT(t).Expect(
 		w.status().Machines,
-	).To(
-		HaveValue(Equal(ucv1.ProgressCount{Total: 5000, UpToDate: 5000, Summary: "5000/5000"})),
-	)
+	).To(HaveValue(Equal(ucv1.ProgressCount{Total: 5000, UpToDate: 5000, Summary: "5000/5000"})))
 }
 
 // fill the user cluster with so many.
@@ -84,10 +80,8 @@ func volume(number int) client.Object {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{
-				corev1.ReadWriteOnce,
-			},
-			Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
 				CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: name},
 			},

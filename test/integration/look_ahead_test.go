@@ -38,9 +38,7 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := inTreeWorld(t)
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "NotLookedYet")),
 	)
 	first := w.status().LookAhead.NextAt.Time
@@ -53,9 +51,7 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	g.Expect(result.RequeueAfter).To(Equal(time.Minute), "nor does it wait again")
 
 	w.look()
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NothingBlocks")),
 		"%s",
 		pretty(w.status()),
@@ -77,9 +73,7 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 	}
 	g.Expect(w.user.client.Status().Update(t.Context(), node)).To(Succeed())
 	w.look()
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "Findings"),
 			HaveField("Message", ContainSubstring("NodeNotReady"))),
 	)
@@ -157,18 +151,14 @@ func TestALookThatDoesNotReachTheUserClusterIsTriedAgain(t *testing.T) {
 	found := w.status().Preflight
 	w.replaceKubeconfig(w.withoutCredentials())
 	w.look()
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring("ConnectionRefused"))),
 		"what only a person can fix is a finding",
 	)
 
 	w.secret(alpha+"-kubeconfig", nil)
 	w.look()
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
 			HaveField("Message", ContainSubstring("put the kubeconfig there"))),
 	)
@@ -199,9 +189,7 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		w.playKCM("elsewhere")
 		w.pass()
 	}
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Reason", "Findings"), HaveField("Message", ContainSubstring("LeaderUnknown"))),
 	)
 	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")))
@@ -214,9 +202,7 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		}
 	}
 	lookPatiently()
-	g.Expect(
-		w.condition(ucv1.ReadyToMigrateCondition),
-	).To(
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition)).To(
 		And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CloudLoopsUnattended"),
 			HaveField("Message", HavePrefix("No manager runs the cloud loops: no process of Deployment"))),
 	)
@@ -229,9 +215,7 @@ func TestALookAheadSaysWhetherKCMLeads(t *testing.T) {
 		lookPatiently()
 	}
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(
-		w.condition("Ready"),
-	).To(
+	g.Expect(w.condition("Ready")).To(
 		And(HaveField("Reason", "CloudLoopsUnattended"), HaveField("Message", ContainSubstring("that leads"))),
 	)
 	w.restart()
@@ -256,9 +240,7 @@ func TestAnInTreeClusterIsReadyOnlyWithAKCMThatRunsTheLoops(t *testing.T) {
 
 	w.deployControlPlane("--cloud-provider=external")
 	w.pass()
-	g.Expect(
-		w.condition("Ready"),
-	).To(
+	g.Expect(w.condition("Ready")).To(
 		And(
 			HaveField("Reason", "LoopsOffAlready"),
 			HaveField("Message", ContainSubstring("set spec.features.externalCloudProvider to true")),

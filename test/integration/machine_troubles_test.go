@@ -35,9 +35,7 @@ func TestWhatCannotBeRolledIsNamedAndTheRestIsRolled(t *testing.T) {
 		ContainSubstring("MachineDeployment kube-system/frozen is paused"), ContainSubstring("Machine kube-system/alone has no "+
 			"MachineDeployment")))
 	g.Expect(w.machineNames()).To(ConsistOf("alone", "frozen-0-0", "pool-1-0"))
-	g.Expect(
-		w.status().MachineDeployments,
-	).To(
+	g.Expect(w.status().MachineDeployments).To(
 		HaveValue(Equal(ucv1.ProgressCount{Total: 2, UpToDate: 1, Blocked: 1, Summary: "1/2"})),
 	)
 
@@ -59,9 +57,7 @@ func TestANodeWithoutAMachineIsNamedUntilItIsAccepted(t *testing.T) {
 	w.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "by-hand"}, Spec: corev1.NodeSpec{ProviderID: "simcloud://by-hand"}})
 	w.flip()
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "NodesNotInitialized" }, w.playEverybody)
-	g.Expect(
-		w.condition("NodesInitialized").Message,
-	).To(
+	g.Expect(w.condition("NodesInitialized").Message).To(
 		And(ContainSubstring("by-hand has no Machine"), ContainSubstring("spec.rollout.acceptNodes")),
 	)
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Rollout.AcceptNodes = []string{"by-hand"} })
@@ -116,9 +112,7 @@ func TestAClusterWithoutMachines(t *testing.T) {
 			w.until("the end", finished, kcmOnly)
 			w.expectVerdict(kstatus.CurrentStatus)
 			g.Expect(w.condition("CSIKubeletMigrationCompleted").Status).To(Equal(metav1.ConditionTrue))
-			g.Expect(
-				w.condition("CloudControllerManagerReady"),
-			).To(
+			g.Expect(w.condition("CloudControllerManagerReady")).To(
 				And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "NoNodes")),
 			)
 			g.Expect(w.condition("CSIReady").Reason).To(Equal("NoNodes"))

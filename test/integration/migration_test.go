@@ -207,9 +207,7 @@ func TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain(t *testing.T) {
 			client.InNamespace(metav1.NamespaceSystem),
 			client.MatchingLabels{"pool": "doomed"},
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	g.Expect(
 		w.user.client.DeleteAllOf(
 			t.Context(),
@@ -217,8 +215,6 @@ func TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain(t *testing.T) {
 			client.InNamespace(metav1.NamespaceSystem),
 			client.MatchingLabels{"pool": "doomed"},
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	w.until("the other one", func(*ucv1.Cluster) bool { return slices.Contains(w.machineNames(), "large-1-1") }, w.playMachines)
 }

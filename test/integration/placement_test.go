@@ -70,13 +70,9 @@ func (w *world) kindsBeside() map[string]int {
 	for kind, list := range map[string]client.ObjectList{
 		"Deployment": &appsv1.DeploymentList{}, "Secret": &corev1.SecretList{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
 	} {
-		NewWithT(
-			w.t,
-		).Expect(
+		NewWithT(w.t).Expect(
 			suite.client.List(w.t.Context(), list, client.InNamespace(w.namespace), client.HasLabels{manifest.ClusterLabel}),
-		).To(
-			Succeed(),
-		)
+		).To(Succeed())
 		switch items := list.(type) {
 		case *appsv1.DeploymentList:
 			found[kind] = len(items.Items)
@@ -100,9 +96,7 @@ func TestCCMBesideTheControlPlane(t *testing.T) {
 	secrets := &corev1.SecretList{}
 	g.Expect(
 		w.user.client.List(t.Context(), secrets, client.InNamespace("kube-system"), client.HasLabels{"app.kubernetes.io/managed-by"}),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	g.Expect(secrets.Items).To(BeEmpty(), "the credentials of the cloud are not in the user cluster")
 
 	secret := &corev1.Secret{}

@@ -96,13 +96,9 @@ func badProfiles() map[string]badInput {
 // podSpecOf a workload of the user cluster.
 func (w *world) podSpecOf(object client.Object, name string) corev1.PodSpec {
 	w.t.Helper()
-	NewWithT(
-		w.t,
-	).Expect(
+	NewWithT(w.t).Expect(
 		w.user.client.Get(w.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: name}, object),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		return deployment.Spec.Template.Spec
 	}
@@ -126,16 +122,12 @@ func TestProviderProfileArrivesInTheUserClusterAndGoes(t *testing.T) {
 		g.Expect(pod.Containers[0].Image).To(Equal("mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest), name)
 		g.Expect(pod.Containers[0].Args).To(ContainElements("--concurrent-service-syncs=3", "--leader-elect=true"), name)
 		g.Expect(pod.Containers[0].Resources.Requests).To(And(HaveLen(1), HaveKey(corev1.ResourceCPU)))
-		g.Expect(
-			pod.Tolerations,
-		).To(
+		g.Expect(pod.Tolerations).To(
 			ContainElements(HaveField("Key", "example.com/dedicated"), HaveField("Key", "node.cloudprovider.kubernetes.io/uninitialized")),
 		)
 		g.Expect(pod.PriorityClassName).To(Equal("system-node-critical"))
 	}
-	g.Expect(
-		w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image,
-	).To(
+	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(
 		Equal("mirror.example.com/all/simcloud/csi-driver:v1.30.14"),
 	)
 	g.Expect(w.status().Addons.CloudControllerManagerVersion).To(Equal("v1.30.99"))
@@ -154,9 +146,7 @@ func TestProviderProfileArrivesInTheUserClusterAndGoes(t *testing.T) {
 		return w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image == simcloudImages+ccm+":v1.30.14"
 	}
 	w.until("the built-in CCM", builtIn, w.playAddons)
-	g.Expect(
-		w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Args,
-	).NotTo(
+	g.Expect(w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Args).NotTo(
 		ContainElement(ContainSubstring("--concurrent-service-syncs")),
 	)
 	g.Expect(w.podSpecOf(&appsv1.DaemonSet{}, "simcloud-csi-node").Containers[0].Image).To(Equal(simcloudImages +

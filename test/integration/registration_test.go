@@ -86,9 +86,7 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 	volume := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "by-hand-" + w.namespace},
 		Spec: corev1.PersistentVolumeSpec{
-			Capacity: corev1.ResourceList{
-				corev1.ResourceStorage: resource.MustParse("1Gi"),
-			},
+			Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{
 				VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[fast] kubevols/a.vmdk"},
@@ -104,9 +102,7 @@ func TestVolumesAreRegisteredOnAnAPIServer(t *testing.T) {
 		// Of the finalizer no one is there to take away.
 		g.Expect(
 			w.user.client.Patch(ctx, volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))),
-		).To(
-			Succeed(),
-		)
+		).To(Succeed())
 		g.Expect(client.IgnoreNotFound(w.user.client.Delete(ctx, volume))).To(Succeed())
 		g.Expect(envtest.UninstallCRDs(w.user.config, definition)).To(Succeed())
 		g.Eventually(func() bool {

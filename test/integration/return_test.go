@@ -146,9 +146,7 @@ func TestTheRecordIsOfKCMsDeployment(t *testing.T) {
 	w.until("the proof of silence", provingSilence, w.playEverybody)
 	secret, record := w.record()
 	deployment := w.deployment(kcm)
-	g.Expect(
-		secret.OwnerReferences,
-	).To(
+	g.Expect(secret.OwnerReferences).To(
 		ConsistOf(And(HaveField("Kind", "Deployment"), HaveField("Name", kcm), HaveField("UID", deployment.UID))),
 	)
 	g.Expect(record.Keeper).To(Equal(string(deployment.UID)))
@@ -199,9 +197,7 @@ func TestARecordOfAnotherControlPlaneIsRefused(t *testing.T) {
 		put(data)
 		w.passes(3)
 		w.expectVerdict(kstatus.FailedStatus)
-		g.Expect(
-			w.condition("Stalled"),
-		).To(
+		g.Expect(w.condition("Stalled")).To(
 			And(HaveField("Reason", ucv1.RecordUnusableReason), HaveField("Message", ContainSubstring(spoiled.says))),
 		)
 		g.Expect(w.status().Origin).To(BeEmpty(), "nothing is guessed")

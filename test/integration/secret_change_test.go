@@ -60,9 +60,7 @@ func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
 	user := w.withoutLeaseRight()
 	w.passes(5)
 	w.expectVerdict(kstatus.FailedStatus)
-	g.Expect(
-		w.condition("Stalled"),
-	).To(
+	g.Expect(w.condition("Stalled")).To(
 		And(HaveField("Reason", "InputInvalid"), HaveField("Message", ContainSubstring("/cloud-config: it lacks endpoint"))),
 	)
 	g.Expect(w.withoutLeaseRight()).To(Equal(user), "what runs goes on as it is")

@@ -44,9 +44,7 @@ func TestAProcessThatOutlivesItsPodIsNeverProvenSilent(t *testing.T) {
 	w := vanished(t)
 	w.expectClosed("a vanished pod proves nothing")
 	message := w.condition("HandoverCompleted").Message
-	g.Expect(
-		message,
-	).To(
+	g.Expect(message).To(
 		And(
 			ContainSubstring(kcm+"-r1-0 vanished"),
 			ContainSubstring(kcm+"-r1-1 vanished"),
@@ -95,9 +93,7 @@ func TestALeaseThatSomeoneElseRenewsContradictsSilence(t *testing.T) {
 		w.pass()
 		g.Expect(w.status().Handover.FenceOpenedAt).To(BeNil())
 	}
-	g.Expect(
-		w.condition("HandoverCompleted"),
-	).To(
+	g.Expect(w.condition("HandoverCompleted")).To(
 		And(HaveField("Reason", "ProvingSilence"), HaveField("Message", ContainSubstring("another-host_1"))),
 	)
 	w.until("an open fence", opened, w.playEverybody)

@@ -39,9 +39,7 @@ func (w *world) staticControlPlane(arguments []string, nodes ...string) *staticP
 			client.InNamespace(metav1.NamespaceSystem),
 			client.GracePeriodSeconds(0),
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	for _, name := range nodes {
 		w.node(&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}},

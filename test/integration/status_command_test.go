@@ -33,9 +33,7 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 		out, code = run("status")
 		return code
 	}, deadline, interval).Should(BeZero(), "the authorizer reads the rules from a watch")
-	g.Expect(
-		out,
-	).To(
+	g.Expect(out).To(
 		And(ContainSubstring("1 Cluster: 1 working"), ContainSubstring(w.namespace+"/"+alpha), ContainSubstring("Handover")),
 	)
 
@@ -61,9 +59,7 @@ func TestStatusAndWhyNeedClustersOnly(t *testing.T) {
 
 	out, code = run("why", alpha)
 	g.Expect(code).To(BeZero(), out)
-	g.Expect(
-		out,
-	).To(
+	g.Expect(out).To(
 		And(
 			ContainSubstring("ccm-migration-controller handover alpha -n "+w.namespace),
 			ContainSubstring("docs/runbooks/ProvingSilence.md"),
@@ -146,9 +142,7 @@ func TestTimelineSaysWhoPausedAndWhoVouched(t *testing.T) {
 		"berta: spec.paused was set: the controller changes nothing.",
 		"unknown: No longer accepted in spec.rollout.acceptNodes: bastion.",
 	))
-	g.Expect(
-		w.status().Timeline,
-	).To(
+	g.Expect(w.status().Timeline).To(
 		ContainElement(And(HaveField("Kind", ucv1.TimelineResume), HaveField("Reason", ucv1.PausedReason))),
 	)
 	g.Expect(w.status().Acceptances).To(ContainElement(And(HaveField("Value", "jump"), HaveField("By", "anna"))))

@@ -130,9 +130,7 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	g.Expect(client.IgnoreNotFound(err)).To(Succeed())
 	g.Expect(err).To(HaveOccurred(), "the addons are gone")
 	driver := &storagev1.CSIDriver{}
-	g.Expect(
-		w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver),
-	).To(
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Name: "csi.simcloud.k8c.io"}, driver)).To(
 		Succeed(),
 		"a driver is never deleted",
 	)
@@ -147,9 +145,7 @@ func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: corev1.PersistentVolumeSpec{
-		Capacity: corev1.ResourceList{
-			corev1.ResourceStorage: resource.MustParse("1Gi"),
-		},
+		Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		PersistentVolumeSource: corev1.PersistentVolumeSource{
 			CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.simcloud.k8c.io", VolumeHandle: "1"},
@@ -160,9 +156,7 @@ func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	w.edit(rollback(true))
 	w.pass()
 	g.Expect(w.condition("Stalled").Reason).To(Equal("RollbackRefused"))
-	g.Expect(
-		w.condition("Stalled").Message,
-	).To(
+	g.Expect(w.condition("Stalled").Message).To(
 		And(ContainSubstring("was passed at "), ContainSubstring("PersistentVolume "+w.namespace)),
 	)
 	g.Expect(w.condition("HandoverCompleted").Status).To(Equal(metav1.ConditionTrue), "what holds is still said to hold")

@@ -65,18 +65,14 @@ func applyAndDelete(t *testing.T, user client.Client, objects []*unstructured.Un
 	for _, object := range objects {
 		about := object.GetKind() + " " + object.GetName()
 		live := object.DeepCopy()
-		g.Expect(
-			client.IgnoreNotFound(user.Get(t.Context(), client.ObjectKeyFromObject(object), live)),
-		).To(
+		g.Expect(client.IgnoreNotFound(user.Get(t.Context(), client.ObjectKeyFromObject(object), live))).To(
 			Succeed(),
 			"reading %s",
 			about,
 		)
 		for range 2 {
 			applied := object.DeepCopy()
-			g.Expect(
-				user.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), options...),
-			).To(
+			g.Expect(user.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), options...)).To(
 				Succeed(),
 				"applying %s",
 				about,

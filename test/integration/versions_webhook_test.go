@@ -137,9 +137,7 @@ func expectRefused(t *testing.T, err error, refused string) {
 		return
 	}
 	g.Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
-	g.Expect(
-		err,
-	).To(
+	g.Expect(err).To(
 		MatchError(
 			And(
 				ContainSubstring(`"versions.usercluster.k8c.io" denied the request`),

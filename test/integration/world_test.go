@@ -165,13 +165,9 @@ func (w *world) create(modifiers ...modifier) {
 		c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "ClockSkew", Reason: "the clock of the tests is stepped"}}
 		c.Spec.Rollout.SoakSeconds, c.Spec.Rollout.Canary = new(int32(0)), ucv1.NoCanary
 	}
-	NewWithT(
-		w.t,
-	).Expect(
+	NewWithT(w.t).Expect(
 		suite.client.Create(w.t.Context(), newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...)),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 }
 
 // secret creates or replaces a Secret; without data it is deleted.

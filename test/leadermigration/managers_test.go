@@ -197,9 +197,7 @@ func (m *manager) expectLeading() {
 func (m *manager) expectHolding(lock string) {
 	m.pair.t.Helper()
 	NewWithT(m.pair.t).Eventually(func(g Gomega) {
-		g.Expect(
-			holderOf(m.pair.t.Context(), g, lock),
-		).To(
+		g.Expect(holderOf(m.pair.t.Context(), g, lock)).To(
 			And(HavePrefix(m.host+"_"), Equal(holderOf(m.pair.t.Context(), g, m.mainLock()))),
 		)
 	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())

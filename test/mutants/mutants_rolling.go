@@ -108,7 +108,7 @@ func bootstrapData() []mutant {
 		ofRollout(rule, "what does not exist is waited for although a Node came", "roll.lookAtBootstrap", without("anyJoined")),
 		ofRollout(rule, "a canary with in-tree data is proven", "roll.doubtCanary", never("wrong")),
 		ofRollout(rule, "a canary whose data could not be looked at is proven", "roll.judgeCanary", never("unseen")),
-		ofRollout(rule, "what is left out of the proof is not said", "roll.doubtCanary", never("untold")),
+		ofRollout(rule, "what is left out of the proof is not said", "roll.doubtCanary", never("reason")),
 		ofRollout(rule, "a MachineDeployment that waits for its turn is judged by its former data", "machineView.boots", without("toldToRoll")),
 		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "observation.BootstrapExternal")),
 		of(machineControllerPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),

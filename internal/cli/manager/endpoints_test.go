@@ -101,9 +101,7 @@ func TestEndpointsThatMayNotBeReadAreSaidOnce(t *testing.T) {
 			g.Expect(lines).To(HaveLen(tc.said))
 			if tc.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(
-					lines[0],
-				).To(
+				g.Expect(lines[0]).To(
 					And(ContainSubstring("config/api-server-endpoints"), ContainSubstring("--management-api-server-addresses")),
 				)
 				return

@@ -16,15 +16,13 @@ import (
 
 func somePlan() plan.Plan {
 	return plan.Plan{
-		Cluster:  "user-alpha/alpha",
-		Provider: "openstack",
-		Version:  "1.25.16",
-		Now:      "It has not started.",
-		Digest:   "0123",
-		Summary:  "2 changes.",
-		Findings: []observation.Finding{
-			{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."},
-		},
+		Cluster:        "user-alpha/alpha",
+		Provider:       "openstack",
+		Version:        "1.25.16",
+		Now:            "It has not started.",
+		Digest:         "0123",
+		Summary:        "2 changes.",
+		Findings:       []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
 		Protocol:       ucv1.FencedProtocol,
 		ProtocolReason: "it holds.",
 		Outcome:        plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},

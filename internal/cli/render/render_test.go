@@ -58,9 +58,7 @@ func TestRenderReadsEveryFormOfTheConfigurationAndHidesIt(t *testing.T) {
 			stdout, stderr, code := execute("render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", path)
 			g.Expect(stderr).To(BeEmpty())
 			g.Expect(code).To(Equal(0))
-			g.Expect(
-				stdout,
-			).To(
+			g.Expect(stdout).To(
 				And(
 					ContainSubstring("kind: Deployment"),
 					ContainSubstring("hidden: render with --show-secrets"),
@@ -77,13 +75,9 @@ func TestRenderReadsEveryFormOfTheConfigurationAndHidesIt(t *testing.T) {
 
 func TestRenderPlacement(t *testing.T) {
 	config, onInstance := configs(t)["a file"], filepath.Join(t.TempDir(), "cloud.conf")
-	NewWithT(
-		t,
-	).Expect(
+	NewWithT(t).Expect(
 		os.WriteFile(onInstance, []byte("[Global]\nZone=eu-central-1a\nKubernetesClusterID=a\n"), 0o600),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	for name, tc := range map[string]struct {
 		args           []string
 		code           int
@@ -168,9 +162,7 @@ func TestVersions(t *testing.T) {
 	g := NewWithT(t)
 	stdout, _, code := execute("versions", "--provider", "openstack")
 	g.Expect(code).To(Equal(0))
-	g.Expect(
-		stdout,
-	).To(
+	g.Expect(stdout).To(
 		And(MatchRegexp(`1\.25 +v1\.25\.6 +v1\.25\.6 +-\n`), MatchRegexp(`1\.26 .* in-tree: create, upgrade, migrate \[1\]\n`),
 			ContainSubstring("[1] Kubernetes 1.25 is the last with the in-tree provider openstack")),
 	)

@@ -111,9 +111,7 @@ func TestOutputFormats(t *testing.T) {
 		g.Expect(out.String()).To(And(ContainSubstring(want), ContainSubstring("kcm-3")), format)
 	}
 	g.Expect(terminal.CheckOutput("xml", "html")).To(MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml, html`)))
-	g.Expect(
-		terminal.Write(&bytes.Buffer{}, "xml", report, report.text),
-	).To(
+	g.Expect(terminal.Write(&bytes.Buffer{}, "xml", report, report.text)).To(
 		MatchError(ContainSubstring(`"xml"; it is one of text, json, yaml`)),
 	)
 }

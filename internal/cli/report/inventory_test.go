@@ -83,10 +83,8 @@ func TestInventoryDiffText(t *testing.T) {
 		Cluster:   clusterWithBaseline(),
 		Baseline:  observation.Known(kept()),
 		Inventory: observation.Known(now),
-		Machines: observation.Known(
-			observation.Machines{},
-		),
-		Gone: observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}}),
+		Machines:  observation.Known(observation.Machines{}),
+		Gone:      observation.Known(map[string]observation.Gone{"pv": {Seen: "it was gone by noon"}}),
 	}
 	report, err := newInventoryReport(observed, true)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -123,15 +123,13 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 	what := blocker{
 		Cluster: cluster.Namespace + "/" +
 			cluster.Name,
-		State: state,
-		Acts:  noActor,
-		Step:  cluster.Status.Step,
-		Since: sinceOf(cluster, state),
-		Unattended: unattended(
-			cluster,
-		),
-		Reason:  condition.Reason,
-		Message: strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
+		State:      state,
+		Acts:       noActor,
+		Step:       cluster.Status.Step,
+		Since:      sinceOf(cluster, state),
+		Unattended: unattended(cluster),
+		Reason:     condition.Reason,
+		Message:    strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
 	}
 	what.Paused = pausedToo(cluster, what.Reason)
 	switch state {

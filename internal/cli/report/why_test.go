@@ -92,26 +92,20 @@ func TestTheWayIntoAClusterIsInTheWayFirst(t *testing.T) {
 		"There is no Secret.",
 		0,
 	)
-	g.Expect(
-		blockerOf(&missing),
-	).To(
+	g.Expect(blockerOf(&missing)).To(
 		And(HaveField("Reason", ucv1.KubeconfigMissingReason), HaveField("Acts", person), HaveField("State", needsYou)),
 	)
 }
 
 func TestAPauseSaysWhatStillMoves(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(
-		blockerOf(one("eta")),
-	).To(
+	g.Expect(blockerOf(one("eta"))).To(
 		And(HaveField("Reason", ucv1.PausedReason), HaveField("Message", stillMoves), HaveField("Paused", "")),
 	)
 
 	stalled := *one("eta")
 	stalls(ucv1.SLOViolatedReason, "Look.")(&stalled)
-	g.Expect(
-		blockerOf(&stalled),
-	).To(
+	g.Expect(blockerOf(&stalled)).To(
 		And(HaveField("Reason", ucv1.SLOViolatedReason), HaveField("Message", "Look."), HaveField("Paused", stillMoves)),
 	)
 	out, what := &bytes.Buffer{}, newClusterDetails(&stalled)

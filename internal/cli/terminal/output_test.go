@@ -20,9 +20,7 @@ func TestWhatAUserClusterSaysIsNeutralInEveryFormat(t *testing.T) {
 	} {
 		t.Run(format, func(t *testing.T) {
 			g, out := NewWithT(t), &bytes.Buffer{}
-			g.Expect(
-				Write(out, format, hostile, func(w io.Writer) error { _, err := io.WriteString(w, hostile+"\n"); return err }),
-			).To(
+			g.Expect(Write(out, format, hostile, func(w io.Writer) error { _, err := io.WriteString(w, hostile+"\n"); return err })).To(
 				Succeed(),
 			)
 			g.Expect(out.String()).To(Equal(want))

@@ -43,9 +43,7 @@ func TestATenantsTextCommandsNoTerminal(t *testing.T) {
 	g := NewWithT(t)
 	out := &bytes.Buffer{}
 	painted := Screen{Colour: true}.Paint(Bad, "no\x1b[2J\x1b]0;title\x07 \u009b2Kmore\r\x1b[8mhidden")
-	g.Expect(
-		Write(out, "text", nil, func(out io.Writer) error { _, err := io.WriteString(out, painted+"\n\tü\n"); return err }),
-	).To(
+	g.Expect(Write(out, "text", nil, func(out io.Writer) error { _, err := io.WriteString(out, painted+"\n\tü\n"); return err })).To(
 		Succeed(),
 	)
 	g.Expect(out.String()).To(Equal("\x1b[1;31mno[2J]0;title 2Kmore[8mhidden\x1b[0m\n\tü\n"))

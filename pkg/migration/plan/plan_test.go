@@ -118,14 +118,10 @@ func TestWhatTheCanaryAndTheBreakerChangeIsShown(t *testing.T) {
 			{Path: "spec.minReadySeconds", To: "2147483647"},
 		},
 	}))
-	g.Expect(
-		objects[outcome.ActionStepMachineSet],
-	).To(
+	g.Expect(objects[outcome.ActionStepMachineSet]).To(
 		ContainElement(HaveField("Changes", []plan.FieldChange{{Path: "spec.replicas", From: "3", To: "0"}})),
 	)
-	g.Expect(
-		objects[outcome.ActionReturnMinReady],
-	).To(
+	g.Expect(objects[outcome.ActionReturnMinReady]).To(
 		HaveEach(HaveField("Changes", []plan.FieldChange{{Path: "spec.minReadySeconds", From: "ours"}})),
 	)
 }
@@ -239,9 +235,7 @@ func TestAPlanEndsWhereAPersonHasToAct(t *testing.T) {
 	s := scenario()
 	s.Pools[0].Paused = true
 	made := plan.Make(inputOf(1, s, anHour()))
-	g.Expect(
-		made.Outcome,
-	).To(
+	g.Expect(made.Outcome).To(
 		And(HaveField("State", plan.Stalls), HaveField("Reason", ucv1.BlockedMachinesReason), HaveField("Step", ucv1.StepRoll)),
 	)
 	g.Expect(made.PointOfNoReturn.Passed).To(BeFalse())
@@ -321,9 +315,7 @@ func TestMachineDeploymentsShareTheBudget(t *testing.T) {
 			if alone {
 				longest = made.Rollouts[0].Seconds + made.Rollouts[1].Seconds
 			}
-			g.Expect(
-				made.Duration.Parts,
-			).To(
+			g.Expect(made.Duration.Parts).To(
 				ContainElement(And(HaveField("What", "Machines are replaced"), HaveField("Seconds", longest))),
 			)
 		})

@@ -91,17 +91,13 @@ func accessStories() map[string]story {
 func TestCredentialsThatRunOutHoldNothingUpAfterTheStart(t *testing.T) {
 	g, facts := NewWithT(t), healthy()
 	edit(&facts.Credentials, func(c *Credentials) { c.Expires = noon().Add(time.Hour) })
-	g.Expect(
-		JudgeCredentials(facts, noon()),
-	).To(
+	g.Expect(JudgeCredentials(facts, noon())).To(
 		ConsistOf(And(HaveField("ID", CredentialsExpire), HaveField("Severity", observation.Blocking))),
 	)
 
 	facts.Cluster.Status.StartedAt = &metav1.Time{Time: noon()}
 	first := JudgeCredentials(facts, noon())
-	g.Expect(
-		first,
-	).To(
+	g.Expect(first).To(
 		ConsistOf(
 			And(HaveField("Severity", observation.Warning), HaveField("Message", HaveSuffix("run out at 2026-01-01T13:00:00Z."))),
 		),

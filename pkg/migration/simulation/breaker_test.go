@@ -140,9 +140,7 @@ func TestAnOldNodeThatIsNotReadyGoesFirst(t *testing.T) {
 		g := NewWithT(t)
 		g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
-		g.Expect(
-			h.serving,
-		).To(
+		g.Expect(h.serving).To(
 			BeNumerically(">=", 3),
 			"the sick one does not serve, and no other is missing: seed %d: %s",
 			seed,

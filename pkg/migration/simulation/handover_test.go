@@ -207,9 +207,7 @@ func TestComponentsBesideKCM(t *testing.T) {
 	t.Parallel()
 	beside := func(ownership ucv1.ComponentOwnership, change func(*Scenario)) Scenario {
 		return with(func(s *Scenario) {
-			s.Gates, s.Beside = map[string]bool{
-				"CSIMigrationSimcloud": true,
-			}, map[string]ucv1.ComponentOwnership{
+			s.Gates, s.Beside = map[string]bool{"CSIMigrationSimcloud": true}, map[string]ucv1.ComponentOwnership{
 				"kube-apiserver": ownership,
 			}
 			change(s)
@@ -296,9 +294,7 @@ func TestDeletionAndPause(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 				outcome := transcript.Outcome
 				g.Expect(outcome.Released).To(BeTrue(), transcript.String())
-				g.Expect(
-					outcome.Facts.Handover != nil && outcome.Facts.Handover.FinishedAt != nil,
-				).To(
+				g.Expect(outcome.Facts.Handover != nil && outcome.Facts.Handover.FinishedAt != nil).To(
 					Equal(test.finished),
 					transcript.String(),
 				)

@@ -37,12 +37,10 @@ func TestProofsOutliveTheController(t *testing.T) {
 			scenario: killedLate(), ends: ucv1.StepFinished, says: []string{"killed"}, never: []string{ucv1.KubeletsNotExternalReason},
 		},
 		"a proof that is lost is not waited for": {
-			scenario: killedLate(
-				lost,
-			),
-			ends:   ucv1.StepRoll,
-			reason: ucv1.KubeletsNotExternalReason,
-			says:   []string{"spec.rollout.acceptNodes"},
+			scenario: killedLate(lost),
+			ends:     ucv1.StepRoll,
+			reason:   ucv1.KubeletsNotExternalReason,
+			says:     []string{"spec.rollout.acceptNodes"},
 		},
 		"a Node whose proof is lost is accepted by name": {scenario: killedLate(lost, accepted), ends: ucv1.StepFinished},
 		"a Node whose proof is lost is replaced":         {scenario: killedLate(lost, replaced), ends: ucv1.StepFinished},

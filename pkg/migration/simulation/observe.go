@@ -210,14 +210,12 @@ func (w *World) provider() observation.Provider {
 		return w.real.Observation.Provider.Value()
 	}
 	return observation.Provider{
-		Name:             "simcloud",
-		CanMigrate:       true,
-		LastInTreeMinor:  30,
-		InTreeName:       "simcloud",
-		ProviderIDPrefix: providerIDPrefix,
-		CSIDrivers: []string{
-			csiDriver,
-		},
+		Name:                    "simcloud",
+		CanMigrate:              true,
+		LastInTreeMinor:         30,
+		InTreeName:              "simcloud",
+		ProviderIDPrefix:        providerIDPrefix,
+		CSIDrivers:              []string{csiDriver},
 		MigrationGates:          w.scenario.Gates,
 		SharesLoadBalancerNames: true,
 		CloudNodeLater:          w.scenario.CloudNodeLater,

@@ -16,9 +16,7 @@ func (w *World) observeMachineController() []observation.MachineControllerDeploy
 	for _, d := range w.workloads {
 		if d.flag != "" && !slices.Contains(w.scenario.Hidden, d.name) {
 			deployments = append(deployments, observation.MachineControllerDeployment{
-				Component: w.observeWorkload(
-					d,
-				),
+				Component:     w.observeWorkload(d),
 				Program:       observation.MachineControllerProgram(d.name),
 				Flag:          d.flag,
 				InUserCluster: d.inUserCluster,

@@ -52,9 +52,7 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 			g.Expect(future.Registering).To(BeNumerically("~", test.want, time.Minute))
 			g.Expect(
 				slices.ContainsFunc(future.Passes, func(f Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) }),
-			).To(
-				BeTrue(),
-			)
+			).To(BeTrue())
 		})
 	}
 }

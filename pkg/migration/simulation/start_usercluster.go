@@ -114,9 +114,7 @@ func (w *World) takeAddons(start Start) {
 	}
 	for range 2 {
 		w.replicas = append(w.replicas, &process{
-			id: w.id(
-				"container",
-			),
+			id:        w.id("container"),
 			podName:   w.id("cloud-controller-manager"),
 			startedAt: w.now,
 			armed:     w.ccmArmed,

@@ -176,9 +176,7 @@ func (w *World) keepLeader(uid string) {
 func (w *World) createPod(d *workload, generation int, arguments map[string]string) {
 	node := w.managementNodes[w.rng.IntN(len(w.managementNodes))]
 	p := &pod{
-		name: w.id(
-			d.name,
-		),
+		name:       w.id(d.name),
 		uid:        w.id("pod"),
 		node:       node.name,
 		generation: generation,

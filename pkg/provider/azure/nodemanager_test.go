@@ -21,9 +21,7 @@ func nodeManager(g Gomega, version string, inherited ucv1.InheritedConfiguration
 		CloudConfig: inFile(client + `, "vmType": "vmss", "loadBalancerSku": "standard", "routeTableName": "nodes"`)})
 	g.Expect(err).NotTo(HaveOccurred())
 	set := addons.Nodes
-	g.Expect(
-		set.Workloads,
-	).To(
+	g.Expect(set.Workloads).To(
 		Equal([]observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "azure-cloud-node-manager"}}),
 	)
 	made := &appsv1.DaemonSet{}

@@ -52,13 +52,9 @@ func (c configuration) credentials() map[string][]byte {
 		center := c.VCenter[server]
 		if net.ParseIP(server) != nil && strings.Contains(server, ":") {
 			id := strconv.Itoa(at)
-			files["server_"+id], files["username_"+id], files["password_"+id] = []byte(
-				server,
-			), []byte(
+			files["server_"+id], files["username_"+id], files["password_"+id] = []byte(server), []byte(
 				center.User,
-			), []byte(
-				center.Password,
-			)
+			), []byte(center.Password)
 			continue
 		}
 		files[server+".username"], files[server+".password"] = []byte(center.User), []byte(center.Password)

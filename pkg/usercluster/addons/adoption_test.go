@@ -77,15 +77,11 @@ func TestAdoptionPlan(t *testing.T) {
 
 	observed := s.Observe(t.Context(), nil, addons).Value().CCM
 	g.Expect(observed.Foreign).To(HaveLen(2))
-	g.Expect(
-		observed.Takeovers,
-	).To(
+	g.Expect(observed.Takeovers).To(
 		ContainElement(And(HaveField("Kind", "Deployment"), HaveField("Fields", ContainElement("spec.replicas")))),
 	)
 	live := &appsv1.Deployment{}
-	g.Expect(
-		s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, live),
-	).To(
+	g.Expect(s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, live)).To(
 		Succeed(),
 	)
 	g.Expect(*live.Spec.Replicas).To(Equal(replicas), "nothing is changed")

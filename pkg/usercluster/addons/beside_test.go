@@ -56,9 +56,7 @@ func newHosted(t *testing.T) *hosted {
 		}
 		return writes(ctx, c, obj, patch, opts...)
 	}
-	h.management = fake.NewClientBuilder().WithScheme(
-		scheme.Scheme,
-	).WithReturnManagedFields().WithInterceptorFuncs(
+	h.management = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithReturnManagedFields().WithInterceptorFuncs(
 		beforeManagement,
 	).Build()
 	h.beside = Beside{Client: h.management, Live: h.management, Namespace: "user-a"}
@@ -70,13 +68,9 @@ func newHosted(t *testing.T) *hosted {
 
 func (h *hosted) secret(t *testing.T) *corev1.Secret {
 	secret := &corev1.Secret{}
-	NewWithT(
-		t,
-	).Expect(
+	NewWithT(t).Expect(
 		h.management.Get(t.Context(), client.ObjectKey{Namespace: "user-a", Name: "a-cloud-controller-manager-kubeconfig"}, secret),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	return secret
 }
 
@@ -95,9 +89,7 @@ func TestPodsBesideComeLastAndFindAToken(t *testing.T) {
 	g.Expect(h.wrote[len(h.wrote)-1]).To(Equal("Deployment"))
 	g.Expect(string(h.secret(t).Data["token"])).To(Equal("token 1 of cloud-controller-manager"))
 	g.Expect(h.look(t).Drifted).To(BeEmpty())
-	g.Expect(
-		h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{}),
-	).NotTo(
+	g.Expect(h.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-config"}, &corev1.Secret{})).NotTo(
 		Succeed(),
 	)
 

@@ -91,9 +91,7 @@ func TestHealthOfAddons(t *testing.T) {
 				deployment := &appsv1.Deployment{}
 				g.Expect(
 					s.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "cloud-controller-manager"}, deployment),
-				).To(
-					Succeed(),
-				)
+				).To(Succeed())
 				tc.change(deployment)
 				g.Expect(s.client.Status().Update(t.Context(), deployment)).To(Succeed())
 			}

@@ -20,9 +20,7 @@ func TestAttachments(t *testing.T) {
 	)
 	attachments, known := s.Attachments(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
-	g.Expect(
-		attachments,
-	).To(
+	g.Expect(attachments).To(
 		Equal([]observation.Attachment{{Name: "a", Attacher: "d", Node: "n", Volume: "pv"}, {Name: "inline", Attacher: "d"}}),
 	)
 }

@@ -74,9 +74,7 @@ func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (
 	defer cancel()
 	body, err := c.Get().AbsPath(
 		fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/metrics", namespace, pod, ccmPort),
-	).Stream(
-		ctx,
-	)
+	).Stream(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of pod %s/%s: %w", namespace, pod, err)
 	}

@@ -106,9 +106,7 @@ func TestMeasureWithoutEvents(t *testing.T) {
 	g.Expect(s.Measure(t.Context(), observation.Unknown[[]observation.Node]("timeout"), balanced).Why()).To(Equal("timeout"))
 	g.Expect(
 		s.Measure(t.Context(), observation.Known([]observation.Node{}), observation.Unknown[observation.Inventory]("refused")).Why(),
-	).To(
-		Equal("refused"),
-	)
+	).To(Equal("refused"))
 }
 
 func TestInventoryOfStorageAndAnnotations(t *testing.T) {

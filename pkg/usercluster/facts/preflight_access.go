@@ -81,11 +81,7 @@ func (p *Preflight) server(ctx context.Context) observation.Observed[preflight.S
 	defer func() { _ = response.Body.Close() }()
 	between := before.Add(p.clock.Now().Sub(before) / 2)
 	info := version.Info{}
-	if err := json.NewDecoder(
-		io.LimitReader(response.Body, 1<<16),
-	).Decode(
-		&info,
-	); err != nil ||
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil ||
 		response.StatusCode != http.StatusOK {
 		return observation.Unknown[preflight.Server](
 			fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode),

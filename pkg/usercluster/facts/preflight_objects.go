@@ -79,9 +79,7 @@ func (p *Preflight) loadBalancers(ctx context.Context) observation.Observed[[]pr
 					Namespace: service.Namespace,
 					Name:      service.Name,
 					Class:     ptr.Deref(service.Spec.LoadBalancerClass, ""),
-					Ingress: toLoadBalancer(
-						service,
-					).Ingress,
+					Ingress:   toLoadBalancer(service).Ingress,
 					Deleting:  service.DeletionTimestamp != nil,
 					CreatedAt: service.CreationTimestamp.Time,
 				}))

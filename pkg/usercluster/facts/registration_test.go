@@ -24,9 +24,7 @@ func TestRegisteredVolumes(t *testing.T) {
 	}
 	s, _ := readerWith(
 		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
-			g.Expect(
-				list.GetObjectKind().GroupVersionKind(),
-			).To(
+			g.Expect(list.GetObjectKind().GroupVersionKind()).To(
 				Equal(schema.GroupVersionKind{Group: "cns.vmware.com", Version: "v1alpha1", Kind: "CnsVSphereVolumeMigrationList"}),
 			)
 			list.(*unstructured.UnstructuredList).Items = registrations

@@ -33,9 +33,7 @@ func TestStorageClasses(t *testing.T) {
 	of := func(name string, isDefault bool) observation.StorageClass {
 		return observation.StorageClass{Ref: classRef(name), Provisioner: "kubernetes.io/cinder", Default: isDefault}
 	}
-	g.Expect(
-		s.StorageClasses(t.Context()).Value(),
-	).To(
+	g.Expect(s.StorageClasses(t.Context()).Value()).To(
 		ConsistOf(of("new", true), of("no", false), of("none", false), of("old", true)),
 	)
 
@@ -68,9 +66,7 @@ func TestSwitchDefaultClass(t *testing.T) {
 			[]observation.Ref{classRef("ancient"), classRef("standard"), classRef("simcloud-csi")},
 			"simcloud-csi",
 		),
-	).To(
-		Succeed(),
-	)
+	).To(Succeed())
 	g.Expect(annotations("standard")).To(Equal(map[string]string{current: "false", "owner": "kept"}))
 	g.Expect(annotations("ancient")).To(Equal(map[string]string{current: "false", old: "false"}))
 	g.Expect(annotations("simcloud-csi")).To(Equal(map[string]string{current: "true"}))

@@ -80,9 +80,7 @@ func TestALeaseIsFreedAsItWasSeen(t *testing.T) {
 	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(renewed), renewed)).To(Succeed())
 	renewed.Annotations = map[string]string{"written": "since"}
 	g.Expect(s.client.Update(t.Context(), renewed)).To(Succeed())
-	g.Expect(
-		s.FreeLease(t.Context(), seen),
-	).To(
+	g.Expect(s.FreeLease(t.Context(), seen)).To(
 		MatchError(ContainSubstring("free Lease kube-system/manager")),
 		"it was written since",
 	)

@@ -92,9 +92,7 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 				key := client.ObjectKey{Namespace: "kube-system", Name: "ccm-migration:kube-controller-manager-lease"}
 				g.Expect(s.client.Get(t.Context(), key, role)).To(Succeed())
 				g.Expect(role.Rules).To(ConsistOf(rbacv1.PolicyRule{
-					APIGroups: []string{
-						"coordination.k8s.io",
-					},
+					APIGroups:     []string{"coordination.k8s.io"},
 					Resources:     []string{"leases"},
 					ResourceNames: []string{"kcm"},
 					Verbs:         []string{"patch"},
@@ -125,9 +123,7 @@ func TestAGrantThatHangsEnds(t *testing.T) {
 		g.Expect(pass.Err()).NotTo(HaveOccurred())
 		shorter, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		g.Expect(
-			s.GrantLease(shorter, observation.Ref{Namespace: "kube-system", Name: "kcm"}),
-		).NotTo(
+		g.Expect(s.GrantLease(shorter, observation.Ref{Namespace: "kube-system", Name: "kcm"})).NotTo(
 			Succeed(),
 			"it is the pass that ended",
 		)

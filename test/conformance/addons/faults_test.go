@@ -121,9 +121,7 @@ func TestPruningLeavesWhatLasts(t *testing.T) {
 		"/faults.fault.example.com"} {
 		g.Expect(after).To(HaveKey(name))
 	}
-	g.Expect(
-		before.objections(after, nil),
-	).To(
+	g.Expect(before.objections(after, nil)).To(
 		Equal([]string{"ConfigMap kube-system/goes is gone"}),
 		"one that was not to go would be seen",
 	)

@@ -54,9 +54,7 @@ func TestKCMWithoutInTreeProvider(t *testing.T) {
 		t.Logf("exit code %d: %s", manager.ExitCode(), manager.LogTail(12))
 		log, err := os.ReadFile(manager.LogFile())
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(
-			string(log),
-		).To(
+		g.Expect(string(log)).To(
 			And(ContainSubstring("nil pointer dereference"), ContainSubstring("service.(*Controller).needsUpdate")),
 		)
 	})

@@ -82,13 +82,7 @@ func newWorld(ctx SpecContext, name string) *world {
 	others := bystanders.New(suite.Seed(), name)
 	Eventually(
 		func() error { return bystanders.Create(w.ctx, w.client, others) },
-	).WithContext(
-		ctx,
-	).WithTimeout(
-		patience,
-	).Should(
-		Succeed(),
-	)
+	).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	return w
 }
 

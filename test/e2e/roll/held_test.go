@@ -48,13 +48,7 @@ func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *be
 	}
 	s.Consistently(
 		func() []string { return h.machines(ctx, s, u) },
-	).WithContext(
-		ctx,
-	).WithTimeout(
-		suite.HeldTime,
-	).WithPolling(
-		suite.PollTime,
-	).
+	).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
 		Should(
 			ContainElements(former),
 			"what serves was replaced by what does not",

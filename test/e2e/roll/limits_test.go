@@ -45,13 +45,7 @@ func (h *rolls) keepsWithinLimits(ctx context.Context, s *suite.Scene, u *bed.Us
 	defer stop()
 	s.Consistently(
 		func() []string { return h.machines(ctx, s, u) },
-	).WithContext(
-		ctx,
-	).WithTimeout(
-		suite.HeldTime,
-	).WithPolling(
-		suite.PollTime,
-	).
+	).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
 		Should(
 			ConsistOf(former),
 			"no Machine comes, and none goes",
@@ -98,13 +92,7 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(Equal(6), "Nodes that serve")
 	s.Consistently(
 		func() []string { return h.machines(ctx, s, u) },
-	).WithContext(
-		ctx,
-	).WithTimeout(
-		suite.HeldTime,
-	).WithPolling(
-		suite.PollTime,
-	).
+	).WithContext(ctx).WithTimeout(suite.HeldTime).WithPolling(suite.PollTime).
 		Should(
 			And(ContainElements(former), HaveLen(6)),
 			"nothing was granted",

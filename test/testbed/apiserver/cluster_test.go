@@ -55,9 +55,7 @@ func checkIdentities(t *testing.T, cluster *apiserver.Cluster, client kubernetes
 	t.Helper()
 	g := NewWithT(t)
 	ctx := t.Context()
-	requestHeader, err := client.CoreV1().ConfigMaps(
-		"kube-system",
-	).Get(
+	requestHeader, err := client.CoreV1().ConfigMaps("kube-system").Get(
 		ctx,
 		"extension-apiserver-authentication",
 		metav1.GetOptions{},

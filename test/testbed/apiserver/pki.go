@@ -125,13 +125,11 @@ type Files struct {
 func filesIn(dir string) Files {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	return Files{
-		CA:         in("ca.crt"),
-		CAKey:      in("ca.key"),
-		ServerCert: in("apiserver.crt"),
-		ServerKey:  in("apiserver.key"),
-		FrontProxyCA: in(
-			"front-proxy-ca.crt",
-		),
+		CA:                          in("ca.crt"),
+		CAKey:                       in("ca.key"),
+		ServerCert:                  in("apiserver.crt"),
+		ServerKey:                   in("apiserver.key"),
+		FrontProxyCA:                in("front-proxy-ca.crt"),
 		FrontProxyCert:              in("front-proxy-client.crt"),
 		FrontProxyKey:               in("front-proxy-client.key"),
 		ServiceAccountKey:           in("sa.key"),

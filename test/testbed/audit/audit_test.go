@@ -15,9 +15,7 @@ func TestSince(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(log.Flags()).To(HaveKeyWithValue("audit-policy-file", BeAnExistingFile()))
 	path := filepath.Join(folder, "audit.log")
-	g.Expect(
-		os.WriteFile(path, []byte(`{"verb":"create","requestURI":"/before","user":{"username":"a"}}`+"\n"), 0o600),
-	).To(
+	g.Expect(os.WriteFile(path, []byte(`{"verb":"create","requestURI":"/before","user":{"username":"a"}}`+"\n"), 0o600)).To(
 		Succeed(),
 	)
 	mark, err := log.Mark()

@@ -48,9 +48,7 @@ func shapes() []shape {
 		one(podOfAnotherKind),
 		one(podOfTwoOwners),
 		one(neverScheduled),
-		one(
-			selectsNothing,
-		),
+		one(selectsNothing),
 		one(allowsAll),
 		one(externalName),
 		one(withoutSelector),
@@ -222,10 +220,8 @@ func selectsNothing(*draw) client.Object {
 
 func allowsAll(*draw) client.Object {
 	return budget("allows-all", policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: new(
-			intstr.FromString("100%"),
-		),
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "plain"}},
+		MaxUnavailable: new(intstr.FromString("100%")),
+		Selector:       &metav1.LabelSelector{MatchLabels: map[string]string{"bystander": "plain"}},
 	})
 }
 

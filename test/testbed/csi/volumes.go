@@ -49,9 +49,7 @@ func provision(ctx context.Context, c client.Client, driver string) error {
 		volume := &corev1.PersistentVolume{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": driver}},
 			Spec: corev1.PersistentVolumeSpec{
-				Capacity: corev1.ResourceList{
-					corev1.ResourceStorage: *claim.Spec.Resources.Requests.Storage(),
-				},
+				Capacity:                      corev1.ResourceList{corev1.ResourceStorage: *claim.Spec.Resources.Requests.Storage()},
 				AccessModes:                   claim.Spec.AccessModes,
 				PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
 				StorageClassName:              ptr.Deref(claim.Spec.StorageClassName, ""),

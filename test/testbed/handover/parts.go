@@ -48,9 +48,7 @@ func partsOf(j *judgement, finished time.Time) *Parts {
 		}
 	}
 	return &Parts{
-		Ends: ended.Sub(
-			last,
-		).Seconds(),
+		Ends:  ended.Sub(last).Seconds(),
 		Proof: opened.Sub(ended).Seconds(),
 		Lease: leads.Sub(opened).Seconds(),
 		Loops: first.Sub(leads).Seconds(),

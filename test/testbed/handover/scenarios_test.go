@@ -77,9 +77,7 @@ func TestDocumentGetsTheTable(t *testing.T) {
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(written)).To(And(
-		HavePrefix(
-			"before\n<!-- measured: scenarios -->\n`make handover` of commit 0123abc on ",
-		),
+		HavePrefix("before\n<!-- measured: scenarios -->\n`make handover` of commit 0123abc on "),
 		HaveSuffix("<!-- /measured: random -->\nafter\n"),
 		ContainSubstring("seed 7; 1 not as expected.\n\n| scenario |"),
 		Not(ContainSubstring("old")),
@@ -102,9 +100,7 @@ func TestMeasuredAgainStandsForEarlier(t *testing.T) {
 	g.Expect(WriteDocument(path, filepath.Join(dir, "first"), filepath.Join(dir, "again"))).To(Succeed())
 	written, err := os.ReadFile(path)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(
-		string(written),
-	).To(
+	g.Expect(string(written)).To(
 		MatchRegexp("`make handover first` .* 1 not as expected.\nThen `make handover again` .* 0 not as expected.\n"),
 	)
 	g.Expect(strings.Count(string(written), "| x |")).To(Equal(1))

@@ -102,9 +102,7 @@ func TestDocument(t *testing.T) {
 	g.Expect(again).To(Equal(first))
 
 	text := Document([]Report{first})
-	g.Expect(
-		text,
-	).To(
+	g.Expect(text).To(
 		ContainSubstring(
 			"`make hazards` on 2026-03-01, with 2 processors and 3 user clusters at once: 2 hazards in 10 minutes; 1 not as expected.",
 		),

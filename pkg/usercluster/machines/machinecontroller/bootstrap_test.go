@@ -47,10 +47,8 @@ func ignitionWith(source, compression string) string {
 		contents["compression"] = compression
 	}
 	data, _ := json.Marshal(map[string]any{
-		"ignition": map[string]any{
-			"version": "2.3.0",
-		},
-		"storage": map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": unitPath, "contents": contents}}},
+		"ignition": map[string]any{"version": "2.3.0"},
+		"storage":  map[string]any{"files": []any{map[string]any{"filesystem": "root", "path": unitPath, "contents": contents}}},
 	})
 	return string(data)
 }
@@ -122,13 +120,9 @@ func FuzzBootstrap(f *testing.F) {
 	f.Add([]byte(ignitionWith("data:,"+url.PathEscape(unitWith("--v=2")), "")))
 	f.Add([]byte("#cloud-config\na: &a [*a]\nwrite_files: *a"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		NewWithT(
-			t,
-		).Expect(
+		NewWithT(t).Expect(
 			kubeletOf(data),
-		).To(
-			BeElementOf(observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold),
-		)
+		).To(BeElementOf(observation.BootstrapExternal, observation.BootstrapInTree, observation.BootstrapNotTold))
 	})
 }
 
@@ -162,15 +156,11 @@ func TestBootstrapsAreReadByName(t *testing.T) {
 
 	secrets := corev1.Resource("secrets")
 	s = adapterWith(failing(apierrors.NewForbidden(secrets, "", errors.New("no RBAC rule"))))
-	g.Expect(
-		s.Bootstraps(t.Context(), refs[:1]).Value(),
-	).To(
+	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(
 		Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapRefused}}),
 	)
 	s = adapterWith(failing(reads.ErrTooLarge))
-	g.Expect(
-		s.Bootstraps(t.Context(), refs[:1]).Value(),
-	).To(
+	g.Expect(s.Bootstraps(t.Context(), refs[:1]).Value()).To(
 		Equal(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapNotTold}}),
 	)
 	s = adapterWith(failing(apierrors.NewTimeoutError("slow", 1)))

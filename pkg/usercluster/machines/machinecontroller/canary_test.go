@@ -60,9 +60,7 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g.Expect(canary.Observe(t.Context()).Value().Objects).To(BeEmpty())
 	g.Expect(canary.Remove(t.Context(), refs)).To(Succeed(), "also when it is gone")
 	g.Expect(canary.Remove(t.Context(), []observation.Ref{breakerRef()})).To(MatchError(ContainSubstring("is not of it")))
-	g.Expect(
-		canary.Create(t.Context(), observation.Ref{Namespace: "kube-system", Name: "gone"}, plan),
-	).To(
+	g.Expect(canary.Create(t.Context(), observation.Ref{Namespace: "kube-system", Name: "gone"}, plan)).To(
 		MatchError(ContainSubstring("gone")),
 	)
 }

@@ -42,9 +42,7 @@ func Kinds() []schema.GroupVersionKind {
 
 func resources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
-		machineGroupVersion().WithResource(
-			"machines",
-		),
+		machineGroupVersion().WithResource("machines"),
 		machineGroupVersion().WithResource("machinesets"),
 		machineGroupVersion().WithResource("machinedeployments"),
 	}

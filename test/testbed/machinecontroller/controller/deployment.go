@@ -205,10 +205,8 @@ func arithmetic(owned []*machines.MachineSet) []rolling.Set {
 			Replicas:  replicas(set),
 			Available: set.Status.AvailableReplicas,
 			Created:   set.CreationTimestamp.Time,
-			Desired: number(
-				set.Annotations[machines.DesiredReplicasAnnotation],
-			),
-			Most: number(set.Annotations[machines.MaxReplicasAnnotation]),
+			Desired:   number(set.Annotations[machines.DesiredReplicasAnnotation]),
+			Most:      number(set.Annotations[machines.MaxReplicasAnnotation]),
 		})
 	}
 	return out

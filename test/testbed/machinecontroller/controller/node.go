@@ -86,9 +86,7 @@ func label(node *corev1.Node, key, value string) {
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet_node_status.go#L431).
 func nodeStatus(machine *machines.Machine) corev1.NodeStatus {
 	room := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse(
-			"8",
-		),
+		corev1.ResourceCPU:    resource.MustParse("8"),
 		corev1.ResourceMemory: resource.MustParse("32Gi"),
 		corev1.ResourcePods:   resource.MustParse("110"),
 	}

@@ -123,9 +123,7 @@ func (r *deploymentReconciler) forget(ctx context.Context, owned *sets, limit in
 			ctx,
 			set,
 			client.PropagationPolicy(metav1.DeletePropagationBackground),
-		); client.IgnoreNotFound(
-			err,
-		) != nil {
+		); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete old MachineSet %s: %w", set.Name, err)
 		}
 	}
