@@ -96,7 +96,7 @@ func (p *pass) decide() Decision {
 	if decision, resolved := p.resolveOrigin(); !resolved {
 		return decision
 	}
-	p.facts = rollout.Measured(p.rolling())
+	p.countSamples()
 	before := *p.facts.DeepCopy()
 	decision := p.leasesFirst(before, p.addRollHalt(p.migrateOrRollBack()))
 	if decision.Action == nil && p.annotationsMissing() {

@@ -20,6 +20,9 @@ func (p *pass) rolling() rollout.In {
 	return in
 }
 
+// countSamples comes before anything is rolled: a violation halts the roll in the pass that sees it.
+func (p *pass) countSamples() { p.facts = rollout.Measured(p.rolling()) }
+
 func (p *pass) roll() outcome.Outcome {
 	out := rollout.Next(p.rolling())
 	p.facts = out.Facts

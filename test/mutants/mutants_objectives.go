@@ -4,10 +4,10 @@ package main
 func objectives() []mutant {
 	const rule = "5 objectives"
 	return []mutant{
-		ofRollout(rule, "a violation does not halt the roll", "roll.rollHalts", judged("objectives", "out.verb != nil")),
+		ofRollout(rule, "a violation does not halt the roll", "roll.rollHalts", judged("objectives", "out.Action != nil")),
 		ofRollout(rule, "a halt ends by itself",
-			"roll.halted", judged("ViolatedAt -looked", "p.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated)")),
-		in(rule, "a step is granted in the pass that sees the violation", "pass.decide", defers("Measured")),
+			"roll.halted", judged("ViolatedAt -looked", "r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated)")),
+		in(rule, "a step is granted in the pass that sees the violation", "pass.decide", defers("countSamples")),
 		ofRollout(rule, "one that is scaled up is halted for ever", "leftToRoll", judged("old", "!pl.done()")),
 		ofRollout(rule, "a person is not heard while nothing is measured", "roll.halted", always("ViolatedAt Before")),
 		in(rule, "a halt calls no one while an earlier row waits", "pass.decide", instead("addRollHalt", "p.migrateOrRollBack()")),

@@ -80,7 +80,7 @@ func breaker() []mutant {
 		ofRollout(rule, "any Machine goes", "machineView.grantOf", never("going Replicas")),
 		ofRollout(rule, "a Machine of a revision in between holds a roll up without end", "machineView.grant", ranges("old grantOf", "[:min(1, len(old))]")),
 		ofRollout(rule, "one that serves goes before one that does not", "machineView.candidates", lacks("first serves")),
-		ofRollout(rule, "the CCM's Node goes first", "machineView.candidates", becomes("leads", "func(Machine) bool { return false }")),
+		ofRollout(rule, "the CCM's Node goes first", "machineView.candidates", becomes("leads", "func(observation.Machine) bool { return false }")),
 		ofObservation(rule, "what the machine-controller prefers does not matter", "Machine.Preferred", never("Problem")),
 		ofRollout(rule, "a roll that waits for our step is stuck", "stuckPools", never("ours")),
 		of(machineControllerPackage, rule, "a step comes after a pause", "Adapter.step", without("GetGeneration")),
