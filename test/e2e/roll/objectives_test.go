@@ -56,7 +56,7 @@ func (h *rolls) haltsWhenViolated(ctx context.Context, s *suite.Scene, u *bed.Us
 	cluster = h.WaitForCluster(ctx, s, u, "the end of its migration", isDone)
 	h.expectGivenBack(ctx, s, u, slowPool)
 	s.Expect(cluster.Status.SLO.ViolatedAt).To(BeNil())
-	s.Expect(verbsOf(cluster)).To(ContainElement("StepMachineSet"))
+	s.Expect(actionsOf(cluster)).To(ContainElement("StepMachineSet"))
 }
 
 // startSlowRoll of a MachineDeployment that makes both its Machines at once. It returns the Machines that are to be
@@ -121,12 +121,12 @@ func stalledOf(cluster *ucv1.Cluster) (condition struct{ Reason, Message string 
 	return condition
 }
 
-func verbsOf(cluster *ucv1.Cluster) []string {
-	var verbs []string
+func actionsOf(cluster *ucv1.Cluster) []string {
+	var actions []string
 	for _, entry := range cluster.Status.Timeline {
 		if entry.Kind == ucv1.TimelineAction {
-			verbs = append(verbs, entry.Action)
+			actions = append(actions, entry.Action)
 		}
 	}
-	return verbs
+	return actions
 }

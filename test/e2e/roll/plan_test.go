@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
@@ -29,28 +30,9 @@ import (
 
 const (
 	heldPool = "held"
-	// mostEntries of a timeline; one that is full has lost verbs.
+	// mostEntries of a timeline; one that is full has lost actions.
 	mostEntries = 50
 )
-
-// planned is what is compared of the program's output.
-type planned struct {
-	Protocol ucv1.HandoverProtocol
-	Outcome  struct{ State, Step, Reason string }
-	Verbs    []plannedVerb
-	Rollouts []struct{ Machines []string }
-
-	PointOfNoReturn struct {
-		Passed    bool
-		AfterVerb int
-	}
-}
-
-type plannedVerb struct {
-	Number            int
-	Kind, Conditional string
-	Objects           []struct{ Object string }
-}
 
 // plans tells of a user cluster about which the built program is asked what a migration would do, as an operator does.
 // It is migrated then, and both are compared.
@@ -115,7 +97,7 @@ func (h *rolls) kubeconfigOf(ctx context.Context, s *suite.Scene, operator strin
 
 // plan runs the program as an operator of its own, and counts what it asked of both API servers. In the user cluster
 // it is the manager by its name, who does nothing there before the feature is on.
-func (h *rolls) plan(ctx context.Context, s *suite.Scene, u *bed.UserCluster) planned {
+func (h *rolls) plan(ctx context.Context, s *suite.Scene, u *bed.UserCluster) plan.Plan {
 	GinkgoHelper()
 	operator, home := "operator-of-"+u.Options.Name, h.File("homes", u.Options.Name)
 	s.Expect(os.MkdirAll(home, 0o755)).To(Succeed())
@@ -127,10 +109,12 @@ func (h *rolls) plan(ctx context.Context, s *suite.Scene, u *bed.UserCluster) pl
 	command.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + home}
 	command.Stdout, command.Stderr = out, problems
 	s.Expect(command.Run()).To(Succeed(), "%s", problems)
-	made := planned{}
-	s.Expect(json.Unmarshal(out.Bytes(), &made)).To(Succeed(), "%s", out)
-	s.Logf("%s: %s, %d verbs, %s %s",
-		u.Options.Name, made.Protocol, len(made.Verbs), made.Outcome.State, made.Outcome.Reason)
+	made := plan.Plan{}
+	decoder := json.NewDecoder(out)
+	decoder.DisallowUnknownFields()
+	s.Expect(decoder.Decode(&made)).To(Succeed())
+	s.Logf("%s: %s, %d actions, %s %s",
+		u.Options.Name, made.Protocol, len(made.Actions), made.Outcome.State, made.Outcome.Reason)
 
 	asked, _, writes := audit.Count(h.since(ctx, s, h.Client, h.Management.AuditLog(), management), operator)
 	s.Expect(asked).NotTo(BeZero())
@@ -167,16 +151,16 @@ func (h *rolls) since(
 	return events
 }
 
-func (h *rolls) expectPlanned(ctx context.Context, s *suite.Scene, u *bed.UserCluster, made planned) {
+func (h *rolls) expectPlanned(ctx context.Context, s *suite.Scene, u *bed.UserCluster, made plan.Plan) {
 	GinkgoHelper()
 	before := h.machines(ctx, s, u)
 	h.Flip(ctx, s, u)
 	h.WaitForCluster(ctx, s, u, "the planned end", func(cluster *ucv1.Cluster) string {
 		reason, ready := stalledOf(cluster).Reason, meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition)
-		if made.Outcome.State == "Waits" && reason == "" {
+		if made.Outcome.State == plan.Waits && reason == "" {
 			reason = ready.Reason
 		}
-		if string(cluster.Status.Step) == made.Outcome.Step && reason == made.Outcome.Reason {
+		if cluster.Status.Step == made.Outcome.Step && reason == made.Outcome.Reason {
 			return ""
 		}
 		return fmt.Sprintf("step %s, %s: %s", cluster.Status.Step, reason, ready.Message)
@@ -184,7 +168,7 @@ func (h *rolls) expectPlanned(ctx context.Context, s *suite.Scene, u *bed.UserCl
 	status := suite.Cluster(ctx, s, u).Status
 	s.Expect(status.Handover.Protocol).To(Equal(made.Protocol))
 	s.Expect(len(status.Timeline)).To(BeNumerically("<", mostEntries), "nothing was dropped from it")
-	s.Expect(besideLast(done(status.Timeline))).To(Equal(besideLast(sequence(made.Verbs))))
+	s.Expect(besideLast(done(status.Timeline))).To(Equal(besideLast(sequence(made.Actions))))
 	expectPointOfNoReturn(s, status, made)
 
 	var replaced []string
@@ -194,11 +178,11 @@ func (h *rolls) expectPlanned(ctx context.Context, s *suite.Scene, u *bed.UserCl
 	after := h.machines(ctx, s, u)
 	gone := slices.DeleteFunc(before, func(name string) bool { return slices.Contains(after, name) })
 	s.Expect(gone).To(ConsistOf(replaced), "the Machines that were replaced")
-	s.Logf("%d verbs, %d Machines were replaced", len(done(status.Timeline)), len(gone))
+	s.Logf("%d actions, %d Machines were replaced", len(done(status.Timeline)), len(gone))
 }
 
-// expectPointOfNoReturn: times are of seconds, so that verbs of one second with it may be on either side.
-func expectPointOfNoReturn(s *suite.Scene, status ucv1.ClusterStatus, made planned) {
+// expectPointOfNoReturn: times are of seconds, so that actions of one second with it may be on either side.
+func expectPointOfNoReturn(s *suite.Scene, status ucv1.ClusterStatus, made plan.Plan) {
 	GinkgoHelper()
 	s.Expect(status.PointOfNoReturnAt != nil).To(Equal(made.PointOfNoReturn.Passed))
 	if status.PointOfNoReturnAt == nil {
@@ -212,12 +196,12 @@ func expectPointOfNoReturn(s *suite.Scene, status ucv1.ClusterStatus, made plann
 	})
 	count := func(lines []string) int { return len(besideLast(lines)) }
 	early := slices.DeleteFunc(
-		slices.Clone(made.Verbs),
-		func(verb plannedVerb) bool { return verb.Number > made.PointOfNoReturn.AfterVerb },
+		slices.Clone(made.Actions),
+		func(action plan.Action) bool { return action.Number > made.PointOfNoReturn.Action },
 	)
 	s.Expect(count(sequence(early))).To(
 		And(BeNumerically(">=", count(done(before))), BeNumerically("<=", count(done(until)))),
-		"verbs before the point of no return")
+		"actions before the point of no return")
 }
 
 func (h *rolls) machines(ctx context.Context, s *suite.Scene, u *bed.UserCluster) []string {
@@ -236,22 +220,22 @@ func done(timeline []ucv1.TimelineEntry) []string {
 	var lines []string
 	for _, entry := range timeline {
 		if entry.Kind == ucv1.TimelineAction {
-			lines = appendVerb(lines, entry.Action, entry.Objects)
+			lines = appendAction(lines, entry.Action, entry.Objects)
 		}
 	}
 	return lines
 }
 
-func sequence(verbs []plannedVerb) []string {
+func sequence(actions []plan.Action) []string {
 	var lines []string
-	for _, verb := range verbs {
+	for _, action := range actions {
 		var objects []string
-		for _, object := range verb.Objects {
+		for _, object := range action.Objects {
 			objects = append(objects, object.Object)
 		}
-		if verb.Conditional == "" {
+		if action.Conditional == "" {
 			// The timeline names ten at most.
-			lines = appendVerb(lines, verb.Kind, objects[:min(len(objects), 10)])
+			lines = appendAction(lines, string(action.Kind), objects[:min(len(objects), 10)])
 		}
 	}
 	return lines
@@ -273,9 +257,9 @@ func besideLast(lines []string) []string {
 	return slices.Compact(append(slices.DeleteFunc(lines, isBeside), slices.Sorted(slices.Values(beside))...))
 }
 
-// appendVerb leaves out what is only done when there is something to clear up, and names each MachineDeployment by
+// appendAction leaves out what is only done when there is something to clear up, and names each MachineDeployment by
 // itself.
-func appendVerb(lines []string, kind string, objects []string) []string {
+func appendAction(lines []string, kind string, objects []string) []string {
 	switch kind {
 	case "RestoreAnnotations",
 		"FreeLease",
