@@ -6,14 +6,14 @@ import (
 	"sync"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/aws"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/azure"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcp"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/hetzner"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/aws"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/azure"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/gcp"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/hetzner"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/openstack"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/vsphere"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/openstack"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/vsphere"
 )
 
 // RenderInput is what the objects of a cluster depend on.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )

@@ -22,7 +22,7 @@ const (
 	sloPackage               = "pkg/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
-	vspherePackage           = "pkg/provider/vsphere"
+	vspherePackage           = "pkg/provider/clouds/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
 	addonsPackage            = "pkg/usercluster/addons"

@@ -11,7 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
 )
 
 func midday() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }

@@ -20,7 +20,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )

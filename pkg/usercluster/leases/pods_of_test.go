@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/simcloud"
 )
 
 func podOf(namespace, name, account string, phase corev1.PodPhase) *corev1.Pod {
