@@ -16,7 +16,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
@@ -136,7 +136,7 @@ func (r *Reconciler) changeArguments(ctx context.Context, s *scope, change outco
 	return controlplane.ChangeArguments(ctx, c, change)
 }
 
-func (s *scope) set(name outcome.AddonSetName) provider.Set {
+func (s *scope) set(name outcome.AddonSetName) manifest.Set {
 	switch name {
 	case outcome.CSISet:
 		return s.addons.CSI

@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
@@ -86,7 +87,7 @@ func (s *scope) kcmLease() observation.Ref {
 
 // observeProcesses looks at who may hold the CCM's Lease.
 func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
-	if s.identity == (provider.Identity{}) {
+	if s.identity == (manifest.Identity{}) {
 		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
 	return s.session.Leases.Processes(
@@ -143,7 +144,7 @@ func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observ
 	if !migration.ConcernsLock(s.cluster) {
 		return observation.Absent[observation.Lock]()
 	}
-	if s.identity == (provider.Identity{}) {
+	if s.identity == (manifest.Identity{}) {
 		return observation.Unknown[observation.Lock]("the provider is not known")
 	}
 	observed := s.session.Leases.MigrationLock(ctx, s.identity)
@@ -187,7 +188,7 @@ func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observati
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
 		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
 	}
-	for _, id := range []provider.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
+	for _, id := range []manifest.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
 		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
 	handover := s.cluster.Status.Handover

@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the
@@ -32,9 +33,9 @@ func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[st
 
 // rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the
 // place comes last, because nothing else needs to know it.
-func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (provider.Addons, error) {
-	none, needs := provider.Addons{}, s.needs()
-	addons, err := profile.Render(provider.RenderInput{
+func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (manifest.Addons, error) {
+	none, needs := manifest.Addons{}, s.needs()
+	addons, err := profile.Render(manifest.RenderInput{
 		Version:     s.cluster.Spec.Version,
 		Inherited:   *s.cluster.Status.Inherited,
 		CloudConfig: cloudConfig,
@@ -67,25 +68,25 @@ func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[
 }
 
 // overlaid are the addons with the profile, if there is one.
-func (o *Observer) overlaid(s *scope, addons provider.Addons) (provider.Addons, error) {
+func (o *Observer) overlaid(s *scope, addons manifest.Addons) (manifest.Addons, error) {
 	if s.profile == nil {
 		return addons, nil
 	}
 	made, problems := o.catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
 	if len(problems) > 0 {
-		return provider.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
+		return manifest.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
 	}
 	return made, nil
 }
 
 // withLock is the CCM with the lock, while it is to have that.
-func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
+func (o *Observer) withLock(s *scope, ccm manifest.Set) (manifest.Set, error) {
 	if !s.needs().Lock {
 		return ccm, nil
 	}
 	configuration, problems := handover.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
 	if len(problems) > 0 {
-		return provider.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
+		return manifest.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
 	}
 	return provider.WithLock(ccm, s.identity, configuration)
 }
@@ -94,21 +95,21 @@ func (o *Observer) withLock(s *scope, ccm provider.Set) (provider.Set, error) {
 // config/rbac/control_plane_placement_role.yaml.
 
 // placed puts the CCM and its probe beside the control plane, where the Cluster wants that.
-func (s *scope) placed(addons provider.Addons) (provider.Addons, error) {
+func (s *scope) placed(addons manifest.Addons) (manifest.Addons, error) {
 	if !s.cluster.CCMInControlPlane() {
 		return addons, nil
 	}
 	if s.session == nil {
-		return provider.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return manifest.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
 	}
 	kubeconfig, err := s.session.KubeconfigWith(provider.TokenFile)
 	if err != nil {
-		return provider.Addons{}, err
+		return manifest.Addons{}, err
 	}
 	place := provider.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
-	for _, set := range []*provider.Set{&addons.CCM, &addons.Probe} {
+	for _, set := range []*manifest.Set{&addons.CCM, &addons.Probe} {
 		if *set, err = place.Put(*set); err != nil {
-			return provider.Addons{}, err
+			return manifest.Addons{}, err
 		}
 	}
 	return addons, nil

@@ -6,7 +6,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
@@ -19,8 +19,8 @@ type scope struct {
 	// Set by observe. session is nil when the user cluster cannot be reached, identity is zero when the provider is not
 	// known, addons are empty until what the CCM inherits is recorded.
 	session   *usercluster.Session
-	identity  provider.Identity
-	addons    provider.Addons
+	identity  manifest.Identity
+	addons    manifest.Addons
 	inventory []addons.InventoryEntry
 	// renderProblem is why the addons are empty although everything for them is there.
 	renderProblem string

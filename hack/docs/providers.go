@@ -103,7 +103,7 @@ func providerSecurity(out *strings.Builder, profile provider.Profile) error {
 		if _, err := profile.Release(version); err != nil {
 			continue
 		}
-		addons, err := profile.Render(provider.RenderInput{
+		addons, err := profile.Render(manifest.RenderInput{
 			Version: version, CloudConfig: profile.Example(), ClusterUID: "example",
 			Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
 		})
@@ -114,7 +114,7 @@ func providerSecurity(out *strings.Builder, profile provider.Profile) error {
 			"that a label\n"+
 			"`pod-security.kubernetes.io/enforce` of namespace kube-system has to allow (1.%d):\n\n| Workload | Level |\n|---|---|\n",
 			minor)
-		for _, set := range []provider.Set{addons.CCM, addons.CSI} {
+		for _, set := range []manifest.Set{addons.CCM, addons.CSI} {
 			for _, workload := range set.Workloads {
 				fmt.Fprintf(out, "| %s `%s` | %s |\n", workload.Kind, workload.Name, set.PodSecurity(workload))
 			}
@@ -158,7 +158,7 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 	out.WriteString("\nWhat the words mean, and what is refused for every provider: [version rules](../versions.md).\n")
 }
 
-func providerNames(out *strings.Builder, description provider.Description, facts observation.Provider) {
+func providerNames(out *strings.Builder, description manifest.Description, facts observation.Provider) {
 	fmt.Fprintf(
 		out,
 		"\n## Names\n\n* Nodes: %s\n* providerID: `%s`\n* Load balancers: %s\n",

@@ -91,7 +91,7 @@ func rightsOf(profile provider.Profile) (rights, error) {
 
 // objectsOf a version: both sets and the probe.
 func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstructured, error) {
-	addons, err := profile.Render(provider.RenderInput{
+	addons, err := profile.Render(manifest.RenderInput{
 		Version:     version,
 		CloudConfig: profile.Example(),
 		ClusterUID:  "uid",

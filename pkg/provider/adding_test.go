@@ -26,8 +26,8 @@ var (
 	everyProvider = sync.OnceValue(func() *provider.Catalogue { return provider.New().With(cumulusName, cumulus{}) })
 )
 
-func (cumulus) Describe() provider.Description {
-	return provider.Description{
+func (cumulus) Describe() manifest.Description {
+	return manifest.Description{
 		Title: "Cumulus", ProviderID: "^cumulus://[0-9]+$", NodeNames: "The machine has the Node's name.",
 		LoadBalancers: "They are named after the Service's UID.", HonoursLeaderMigration: true,
 		Keys: []manifest.Key{{Name: "token", Required: true, Text: "The token of the project."}},
@@ -41,17 +41,17 @@ func (cumulus) Describe() provider.Description {
 	}
 }
 
-func (cumulus) Release(version string) (provider.Release, error) {
+func (cumulus) Release(version string) (manifest.Release, error) {
 	switch minor, err := manifest.Minor(version); {
 	case err != nil:
-		return provider.Release{}, err
+		return manifest.Release{}, err
 	case minor != cumulusMinor:
-		return provider.Release{}, fmt.Errorf(
+		return manifest.Release{}, fmt.Errorf(
 			"there is no Cumulus cloud-controller-manager for Kubernetes 1.%d: upgrade to 1.30",
 			minor,
 		)
 	}
-	return provider.Release{CCM: "v1.0.0", CSI: "v2.0.0"}, nil
+	return manifest.Release{CCM: "v1.0.0", CSI: "v2.0.0"}, nil
 }
 
 func (p cumulus) Facts(version string) observation.Provider {
@@ -73,19 +73,19 @@ func (cumulus) CloudConfigProblem(data map[string][]byte) string {
 	return ""
 }
 
-func (cumulus) Identity() provider.Identity {
-	return provider.Identity{
+func (cumulus) Identity() manifest.Identity {
+	return manifest.Identity{
 		ServiceAccountNamespace: manifest.Namespace, ServiceAccountName: "cloud-controller-manager",
 		LeaseNamespace: manifest.Namespace, LeaseName: "cloud-controller-manager",
 	}
 }
 
-func (p cumulus) Render(in provider.RenderInput) (provider.Addons, error) {
+func (p cumulus) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	release, err := p.Release(in.Version)
 	if problem := p.CloudConfigProblem(in.CloudConfig); err == nil && problem != "" {
 		err = errors.New(problem)
 	}
-	made := provider.Addons{}
+	made := manifest.Addons{}
 	if err == nil {
 		made.CCM, err = p.ccm(in, release).Set(in, release.CCM)
 	}
@@ -95,7 +95,7 @@ func (p cumulus) Render(in provider.RenderInput) (provider.Addons, error) {
 	return made, err
 }
 
-func (p cumulus) ccm(in provider.RenderInput, release provider.Release) manifest.CCM {
+func (p cumulus) ccm(in manifest.RenderInput, release manifest.Release) manifest.CCM {
 	const name, secret = "cumulus-cloud-controller-manager", "cumulus"
 	return manifest.CCM{
 		Provider: cumulusName, Name: name, Identity: p.Identity(), Image: manifest.ImageOf("registry.example.com/"+name, release.CCM),
@@ -104,7 +104,7 @@ func (p cumulus) ccm(in provider.RenderInput, release provider.Release) manifest
 	}
 }
 
-func (p cumulus) csi(release provider.Release) manifest.CSI {
+func (p cumulus) csi(release manifest.Release) manifest.CSI {
 	plugin := manifest.Plugin{
 		Container: "cumulus-csi", Image: manifest.ImageOf("registry.example.com/cumulus-csi", release.CSI), User: 65532,
 		Arguments: []string{"--endpoint=" + manifest.Endpoint},

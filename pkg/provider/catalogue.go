@@ -16,27 +16,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// RenderInput is what the objects of a cluster depend on.
-type RenderInput = manifest.RenderInput
-
-// Addons are the two sets of objects of a cluster.
-type Addons = manifest.Addons
-
-// Set is one of the two sets of objects.
-type Set = manifest.Set
-
-// Description is what people need to know of a provider, and what checks judge by.
-type Description = manifest.Description
-
-// Release is what the catalogue has for a version of Kubernetes.
-type Release = manifest.Release
-
-// PodSecurity is a level of the Pod Security Standards.
-type PodSecurity = manifest.PodSecurity
-
-// Identity is who the CCM is, and the Lease it is elected by: what the fence must cover.
-type Identity = manifest.Identity
-
 // Profile is a provider that the catalogue knows completely.
 type Profile interface {
 	Described
@@ -46,9 +25,9 @@ type Profile interface {
 // Described is what a provider says of itself.
 type Described interface {
 	// Describe says what does not depend on a cluster.
-	Describe() Description
+	Describe() manifest.Description
 	// Release says which releases run with a version of Kubernetes, or why none does.
-	Release(version string) (Release, error)
+	Release(version string) (manifest.Release, error)
 	// Facts are what deciding needs to know; version is one like 1.25.16 or v1.25.16.
 	Facts(version string) observation.Provider
 	// Example is a cloud configuration that is complete; its values are made up.
@@ -60,9 +39,9 @@ type Rendered interface {
 	// CloudConfigProblem is empty, or a sentence that names the keys that are missing or unusable, never their values.
 	CloudConfigProblem(data map[string][]byte) string
 	// Render makes the objects of a cluster. The same input gives the same output.
-	Render(in RenderInput) (Addons, error)
+	Render(in manifest.RenderInput) (manifest.Addons, error)
 	// Identity of the CCM.
-	Identity() Identity
+	Identity() manifest.Identity
 }
 
 // CloudConfigProblem is what is wrong with a cloud configuration: for every CCM, or for one beside the control plane, which

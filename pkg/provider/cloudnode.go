@@ -16,7 +16,7 @@ import (
 const withoutCloudNode = ",-cloud-node"
 
 // WithoutCloudNode takes the loop that initializes Nodes, and writes their addresses, from the CCM.
-func WithoutCloudNode(ccm Set, id Identity) (Set, error) {
+func WithoutCloudNode(ccm manifest.Set, id manifest.Identity) (manifest.Set, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(ccm.Objects))
 	for _, object := range ccm.Objects {
 		objects = append(objects, object.DeepCopy())
@@ -36,7 +36,7 @@ func WithoutCloudNode(ccm Set, id Identity) (Set, error) {
 		err = errors.New("take the loop cloud-node from the CCM: no single container has its list of controllers")
 	}
 	if err != nil {
-		return Set{}, err
+		return manifest.Set{}, err
 	}
 	ccm.Objects = objects
 	return ccm, nil

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 func TestTheLoopCloudNodeCanBeTakenFromEveryCCM(t *testing.T) {
@@ -39,7 +40,7 @@ func TestNoOtherContainerLosesTheLoop(t *testing.T) {
 	g.Expect(err).To(MatchError("take the loop cloud-node from the CCM: no single container has its list of controllers"))
 }
 
-func ccmArguments(g Gomega, set provider.Set) []string {
+func ccmArguments(g Gomega, set manifest.Set) []string {
 	for _, object := range set.Objects {
 		if object.GetKind() == "Deployment" {
 			deployment := &appsv1.Deployment{}

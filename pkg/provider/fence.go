@@ -15,7 +15,7 @@ const (
 
 // FenceObjects are the Role and the RoleBinding that let the CCM write its Lease. They are in no set: while they do not
 // exist the CCM starts, but cannot be elected and runs no loop.
-func FenceObjects(id Identity) []*unstructured.Unstructured {
+func FenceObjects(id manifest.Identity) []*unstructured.Unstructured {
 	// The name of an object to create is not known when the request is authorized: that rule cannot have one.
 	return leaseObjects(id, leaseRule("create"))
 }
@@ -34,7 +34,7 @@ func KCMLeaseObjects(lease observation.Ref, user string) []*unstructured.Unstruc
 }
 
 // leaseObjects let someone hold the Lease, and what the other rules say.
-func leaseObjects(id Identity, rules ...any) []*unstructured.Unstructured {
+func leaseObjects(id manifest.Identity, rules ...any) []*unstructured.Unstructured {
 	name := "ccm-migration:" + id.LeaseName + "-lease"
 	hold := leaseRule("get", "update", "patch")
 	names := []any{id.LeaseName}

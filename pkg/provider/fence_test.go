@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
@@ -27,7 +28,7 @@ func TestFenceIsAlsoForTheLeaseThatTheCCMWorksWith(t *testing.T) {
 
 func TestFenceLetsTheIdentityWriteItsLeaseAndNoOther(t *testing.T) {
 	g := NewWithT(t)
-	objects := provider.FenceObjects(provider.Identity{
+	objects := provider.FenceObjects(manifest.Identity{
 		ServiceAccountNamespace: "identities", ServiceAccountName: "ccm",
 		LeaseNamespace: "leases", LeaseName: "cloud-controller-manager",
 	})

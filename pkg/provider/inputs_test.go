@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // secretValue stands for every credential: it may show up in a Secret only.
@@ -46,8 +47,8 @@ func inherited() ucv1.InheritedConfiguration {
 	}
 }
 
-func input(name string, minor int) provider.RenderInput {
-	return provider.RenderInput{
+func input(name string, minor int) manifest.RenderInput {
+	return manifest.RenderInput{
 		Version:     fmt.Sprintf("v1.%d.3", minor),
 		Inherited:   inherited(),
 		CloudConfig: cloudConfigs()[name],

@@ -16,7 +16,7 @@ const lockSuffix = "-leader-migration"
 
 // WithLock gives the CCM the migration lock: its file as a ConfigMap of the set, and the flags. The probe is made before:
 // it must not take the lock.
-func WithLock(ccm Set, id Identity, configuration handover.LockConfiguration) (Set, error) {
+func WithLock(ccm manifest.Set, id manifest.Identity, configuration handover.LockConfiguration) (manifest.Set, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(ccm.Objects)+1)
 	for _, object := range ccm.Objects {
 		objects = append(objects, object.DeepCopy())
@@ -34,9 +34,9 @@ func WithLock(ccm Set, id Identity, configuration handover.LockConfiguration) (S
 	})
 	switch {
 	case err != nil:
-		return Set{}, err
+		return manifest.Set{}, err
 	case len(ccm.Workloads) != 1 || !changed:
-		return Set{}, errors.New("give the CCM the migration lock: no single workload has the arguments of its leader election")
+		return manifest.Set{}, errors.New("give the CCM the migration lock: no single workload has the arguments of its leader election")
 	}
 	file := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{configuration.File.Key: configuration.File.Data},
@@ -48,7 +48,7 @@ func WithLock(ccm Set, id Identity, configuration handover.LockConfiguration) (S
 }
 
 // lockContainer says whether the container is the CCM: that one elects with its Lease.
-func lockContainer(container *corev1.Container, id Identity, configuration handover.LockConfiguration) bool {
+func lockContainer(container *corev1.Container, id manifest.Identity, configuration handover.LockConfiguration) bool {
 	if !slices.Contains(container.Args, "--leader-elect-resource-name="+id.LeaseName) {
 		return false
 	}
@@ -67,7 +67,7 @@ func lockContainer(container *corev1.Container, id Identity, configuration hando
 //
 // They do not let anybody create Leases, because a rule for that cannot have a name, and the CCM behind its fence could
 // then create its main one. LockLease is created for them.
-func LockObjects(id Identity) []*unstructured.Unstructured {
+func LockObjects(id manifest.Identity) []*unstructured.Unstructured {
 	name := "ccm-migration:" + handover.LockName + "-lease"
 	role := rbacObject("Role", id.LeaseNamespace, name)
 	hold := leaseRule("get", "update")
@@ -83,7 +83,7 @@ func LockObjects(id Identity) []*unstructured.Unstructured {
 }
 
 // LockLease is the Lease of the migration lock without a holder.
-func LockLease(id Identity) *unstructured.Unstructured {
+func LockLease(id manifest.Identity) *unstructured.Unstructured {
 	lease := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}}
 	lease.SetNamespace(id.LeaseNamespace)
 	lease.SetName(handover.LockName)

@@ -11,14 +11,14 @@ import (
 
 func TestLockNeedsTheCCM(t *testing.T) {
 	g := NewWithT(t)
-	_, err := WithLock(manifest.SetOf("ccm", "v1", nil), Identity{LeaseName: "ccm"}, handover.LockConfiguration{})
+	_, err := WithLock(manifest.SetOf("ccm", "v1", nil), manifest.Identity{LeaseName: "ccm"}, handover.LockConfiguration{})
 	g.Expect(err).To(MatchError(ContainSubstring("no single workload")))
 }
 
 func TestLockLetsNoOneCreateLeases(t *testing.T) {
 	g := NewWithT(t)
 	objects := LockObjects(
-		Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"},
+		manifest.Identity{LeaseNamespace: "kube-system", ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm"},
 	)
 	g.Expect(objects[0].Object["rules"]).To(HaveExactElements(And(
 		HaveKeyWithValue("verbs", ConsistOf("get", "update")), HaveKeyWithValue("resourceNames", ConsistOf(handover.LockName)))))

@@ -143,8 +143,8 @@ func (c *Catalogue) ManagerWorkloads(name string) []observation.Ref {
 }
 
 // addManagers notes the programs and the workloads of a minor's CCM.
-func (c *contents) addManagers(addons Addons) error {
-	for set, nodesOnly := range map[*Set]bool{&addons.CCM: false, &addons.Nodes: true} {
+func (c *contents) addManagers(addons manifest.Addons) error {
+	for set, nodesOnly := range map[*manifest.Set]bool{&addons.CCM: false, &addons.Nodes: true} {
 		for _, object := range set.Objects {
 			err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {
 				c.managers[manifest.ImageName(mainContainer(pod).Image)] = nodesOnly

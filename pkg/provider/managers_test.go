@@ -85,7 +85,7 @@ func TestEveryCCMOfTheCatalogueIsRecognized(t *testing.T) {
 			}
 			t.Run(name+" "+version, func(t *testing.T) {
 				g := NewWithT(t)
-				addons, err := profile.Render(provider.RenderInput{Version: version, CloudConfig: profile.Example(), ClusterUID: "uid",
+				addons, err := profile.Render(manifest.RenderInput{Version: version, CloudConfig: profile.Example(), ClusterUID: "uid",
 					Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"}})
 				g.Expect(err).NotTo(HaveOccurred())
 				recognized := 0

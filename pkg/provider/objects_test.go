@@ -18,9 +18,10 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-func render(g Gomega, name string, profile provider.Profile, minor int) provider.Addons {
+func render(g Gomega, name string, profile provider.Profile, minor int) manifest.Addons {
 	addons, err := profile.Render(input(name, minor))
 	g.Expect(err).NotTo(HaveOccurred())
 	return addons
@@ -54,7 +55,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		addons := render(g, name, profile, minor)
 		seen := map[string]bool{}
-		for part, set := range map[string]provider.Set{"ccm": addons.CCM, "csi": addons.CSI} {
+		for part, set := range map[string]manifest.Set{"ccm": addons.CCM, "csi": addons.CSI} {
 			// Not every project has versions that follow those of Kubernetes.
 			// Nor has every one a single driver.
 			g.Expect(set.Version).To(MatchRegexp(`^([a-z]+ )?v[0-9]+\.[0-9]+\.[0-9]+`))

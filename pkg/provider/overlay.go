@@ -20,30 +20,30 @@ type overlay struct {
 
 // Overlay lays a ProviderProfile over the addons of a cluster. When anything in it cannot be used, nothing of it is: the
 // addons are empty then, and the problems are sentences that say what to do.
-func (c *Catalogue) Overlay(addons Addons, spec ucv1.ProviderProfileSpec, version string) (Addons, []string) {
+func (c *Catalogue) Overlay(addons manifest.Addons, spec ucv1.ProviderProfileSpec, version string) (manifest.Addons, []string) {
 	problems := c.OverlayProblems(spec)
 	minor, err := manifest.Minor(version)
 	if err != nil {
 		problems = append(problems, err.Error()+".")
 	}
 	if len(problems) > 0 {
-		return Addons{}, problems
+		return manifest.Addons{}, problems
 	}
 	o := overlay{spec, minor}
 	for _, part := range []struct {
-		set *Set
+		set *manifest.Set
 		// suffix of the names of its workloads: the probe is what is said of the CCM.
 		suffix string
 	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, ProbeSuffix}} {
 		if err := o.lay(part.set, part.suffix); err != nil {
-			return Addons{}, []string{err.Error() + "."}
+			return manifest.Addons{}, []string{err.Error() + "."}
 		}
 	}
 	return addons, nil
 }
 
 // lay changes the set, and not the objects that it had.
-func (o overlay) lay(set *Set, suffix string) error {
+func (o overlay) lay(set *manifest.Set, suffix string) error {
 	objects := make([]*unstructured.Unstructured, 0, len(set.Objects))
 	version := set.Version
 	for _, object := range set.Objects {

@@ -66,8 +66,8 @@ func newContents(profile Profile) contents {
 }
 
 // fullInput is that of a cluster whose KCM ran all loops, so that every flag is there that ever is.
-func fullInput(profile Profile, version string) RenderInput {
-	return RenderInput{
+func fullInput(profile Profile, version string) manifest.RenderInput {
+	return manifest.RenderInput{
 		Version: version, CloudConfig: profile.Example(), ClusterUID: "uid",
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.0.0.0/8", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,

@@ -20,20 +20,20 @@ type nimbus struct {
 	broken bool
 }
 
-func (nimbus) Describe() Description { return Description{} }
+func (nimbus) Describe() manifest.Description { return manifest.Description{} }
 
 func (nimbus) Example() map[string][]byte { return nil }
 
-func (nimbus) Release(version string) (Release, error) {
+func (nimbus) Release(version string) (manifest.Release, error) {
 	if minor, err := manifest.Minor(version); err != nil || minor < 27 || minor == 29 || minor > 31 {
-		return Release{}, errors.New("not in the catalogue")
+		return manifest.Release{}, errors.New("not in the catalogue")
 	}
-	return Release{CCM: "v1", CSI: "v1"}, nil
+	return manifest.Release{CCM: "v1", CSI: "v1"}, nil
 }
 
-func (n nimbus) Render(in RenderInput) (Addons, error) {
+func (n nimbus) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	if n.broken {
-		return Addons{}, errors.New("render nimbus: it rains")
+		return manifest.Addons{}, errors.New("render nimbus: it rains")
 	}
 	pod := corev1.PodSpec{
 		InitContainers: []corev1.Container{{Name: "init", Image: "localhost:5000/nimbus/init:v1"}},
@@ -49,7 +49,7 @@ func (n nimbus) Render(in RenderInput) (Addons, error) {
 		Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: pod}},
 	}
 	set, err := manifest.NewSet("nimbus-ccm", "v1", []manifest.Object{manifest.ServiceAccount("nimbus"), deployment})
-	return Addons{CCM: set}, err
+	return manifest.Addons{CCM: set}, err
 }
 
 func catalogueOf(profile Profile) *Catalogue {
@@ -98,7 +98,7 @@ func TestTheLastContainerIsChanged(t *testing.T) {
 		t.Run(minorName(minor), func(t *testing.T) {
 			g := NewWithT(t)
 			version := fmt.Sprintf("v1.%d.7", minor)
-			addons, err := nimbus{}.Render(RenderInput{Version: version})
+			addons, err := nimbus{}.Render(manifest.RenderInput{Version: version})
 			g.Expect(err).NotTo(HaveOccurred())
 			spec := ucv1.ProviderProfileSpec{
 				ProviderName: "nimbus", Mirrors: []ucv1.ImageMirror{{Source: "localhost:5000", Mirror: "mirror.example.com/a"}},

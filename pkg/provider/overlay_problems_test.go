@@ -139,7 +139,7 @@ func TestNothingIsAppliedOfAProfileWithProblems(t *testing.T) {
 				g := NewWithT(t)
 				tc.spec.Mirrors = append(tc.spec.Mirrors, ucv1.ImageMirror{Source: "good.example.com", Mirror: "mirror.example.com"})
 				addons, problems := catalogue.Overlay(render(g, "openstack", profile, 30), tc.spec, "1.30.14")
-				g.Expect(addons).To(Equal(provider.Addons{}))
+				g.Expect(addons).To(Equal(manifest.Addons{}))
 				g.Expect(problems).To(HaveLen(len(tc.want)), "%v", problems)
 				for i, want := range tc.want {
 					g.Expect(problems[i]).To(And(HavePrefix(want), HaveSuffix("."), Not(ContainSubstring(secretValue))))
@@ -190,7 +190,7 @@ func TestOverlayLooksAtTheArgumentsOfTheClusterToo(t *testing.T) {
 	})).To(Succeed())
 	got, problems := catalogue.Overlay(addons, withArguments("--profiling=false"), "1.30.14")
 	g.Expect(problems).To(ConsistOf(ContainSubstring("the catalogue passes --profiling to " + ccmName + " already; take it out.")))
-	g.Expect(got).To(Equal(provider.Addons{}))
+	g.Expect(got).To(Equal(manifest.Addons{}))
 
 	_, problems = catalogue.Overlay(addons, withArguments("--concurrent-service-syncs=3"), "new")
 	g.Expect(problems).To(ConsistOf(ContainSubstring(`"new" is not a version of Kubernetes`)))
@@ -201,7 +201,7 @@ func TestEveryWorkloadOfTheCatalogueCanBeNamed(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		addons := render(g, name, profile, minor)
 		spec := ucv1.ProviderProfileSpec{ProviderName: name}
-		for _, set := range []provider.Set{addons.WithNodes(), addons.CSI} {
+		for _, set := range []manifest.Set{addons.WithNodes(), addons.CSI} {
 			for _, workload := range set.Workloads {
 				spec.Workloads = append(spec.Workloads, ucv1.WorkloadOverride{Name: workload.Name, ExtraArguments: []string{"--some-flag=1"}})
 			}

@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 const (
@@ -45,7 +46,7 @@ func withArguments(arguments ...string) ucv1.ProviderProfileSpec {
 }
 
 // overlaid are the addons of Kubernetes 1.30 with a profile, the probe included.
-func overlaid(g Gomega, spec ucv1.ProviderProfileSpec) provider.Addons {
+func overlaid(g Gomega, spec ucv1.ProviderProfileSpec) manifest.Addons {
 	catalogue := builtIn()
 	profile, _ := catalogue.Lookup(spec.ProviderName)
 	addons := render(g, spec.ProviderName, profile, 30)
@@ -58,7 +59,7 @@ func overlaid(g Gomega, spec ucv1.ProviderProfileSpec) provider.Addons {
 }
 
 // podNamed is the pod of a workload of any set.
-func podNamed(g Gomega, addons provider.Addons, name string) corev1.PodSpec {
+func podNamed(g Gomega, addons manifest.Addons, name string) corev1.PodSpec {
 	for _, object := range slices.Concat(addons.CCM.Objects, addons.CSI.Objects, addons.Probe.Objects) {
 		if pod := podOf(g, object); pod != nil && object.GetName() == name {
 			return pod.Spec

@@ -42,7 +42,7 @@ const (
 // Put moves a CCM, or its probe, beside the control plane: the Deployment and what its pods read. Its ServiceAccount and its
 // rights stay in the user cluster, so that the fence, which is there, binds it as before. It comes last, after the profile
 // was laid over the set and the CCM got the lock.
-func (p Place) Put(ccm Set) (Set, error) {
+func (p Place) Put(ccm manifest.Set) (manifest.Set, error) {
 	objects := make([]*unstructured.Unstructured, 0, len(ccm.Objects)+1)
 	var access *manifest.Access
 	for _, object := range ccm.Objects {
@@ -57,12 +57,12 @@ func (p Place) Put(ccm Set) (Set, error) {
 			access, err = p.deployment(object)
 		}
 		if err != nil {
-			return Set{}, fmt.Errorf("put %s %s beside the control plane: %w", object.GetKind(), object.GetName(), err)
+			return manifest.Set{}, fmt.Errorf("put %s %s beside the control plane: %w", object.GetKind(), object.GetName(), err)
 		}
 		objects = append(objects, object)
 	}
 	if access == nil {
-		return Set{}, errors.New("put the CCM beside the control plane: it has no Deployment")
+		return manifest.Set{}, errors.New("put the CCM beside the control plane: it has no Deployment")
 	}
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel]
 	set := manifest.SetOf(partOf, ccm.Version, slices.Insert(objects, 0, p.kubeconfig(*access)))

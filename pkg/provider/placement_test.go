@@ -23,7 +23,7 @@ func place(cluster string) provider.Place {
 }
 
 // put is the CCM, with the lock, and its probe beside the control plane.
-func put(g Gomega, profile provider.Profile, addons provider.Addons, cluster string) (ccm, probe provider.Set) {
+func put(g Gomega, profile provider.Profile, addons manifest.Addons, cluster string) (ccm, probe manifest.Set) {
 	made, err := provider.Probe(addons.CCM, profile.Identity())
 	g.Expect(err).NotTo(HaveOccurred())
 	lock, problems := handover.RenderLock("1.25.16", "openstack")
@@ -38,7 +38,7 @@ func put(g Gomega, profile provider.Profile, addons provider.Addons, cluster str
 }
 
 // beside are the objects of a set in the management cluster, by kind and name.
-func beside(set provider.Set) map[string]*unstructured.Unstructured {
+func beside(set manifest.Set) map[string]*unstructured.Unstructured {
 	found := map[string]*unstructured.Unstructured{}
 	for _, object := range set.Objects {
 		if manifest.BesideControlPlane(object) {
@@ -52,7 +52,7 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		ccm, probe := put(g, profile, render(g, name, profile, minor), "alpha")
 		shared := beside(ccm)
-		for _, set := range []provider.Set{ccm, probe} {
+		for _, set := range []manifest.Set{ccm, probe} {
 			objects := beside(set)
 			for _, object := range set.Objects {
 				if !manifest.BesideControlPlane(object) {
@@ -83,7 +83,7 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 	})
 }
 
-func expectPodBeside(g Gomega, set provider.Set, exists func(kind, name string) bool) {
+func expectPodBeside(g Gomega, set manifest.Set, exists func(kind, name string) bool) {
 	deployment := ccmOf(g, set.Objects)
 	template := deployment.Spec.Template
 	pod := template.Spec
@@ -127,7 +127,7 @@ func TestClustersOfOneNamespaceAreKeptApart(t *testing.T) {
 	for name := range beside(one) {
 		g.Expect(beside(other)).NotTo(HaveKey(name))
 	}
-	selects := func(set provider.Set) labels.Selector {
+	selects := func(set manifest.Set) labels.Selector {
 		return labels.SelectorFromSet(ccmOf(g, set.Objects).Spec.Selector.MatchLabels)
 	}
 	pods := labels.Set(ccmOf(g, other.Objects).Spec.Template.Labels)

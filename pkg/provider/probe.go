@@ -23,7 +23,7 @@ const ProbeSuffix = "-probe"
 const noControllersFlag = "--controllers=-cloud-node,-cloud-node-lifecycle,-route,-service"
 
 // ProbeIdentity is who the probe is, and the Lease it is elected by.
-func ProbeIdentity(id Identity) Identity {
+func ProbeIdentity(id manifest.Identity) manifest.Identity {
 	id.ServiceAccountName += ProbeSuffix
 	id.LeaseName += ProbeSuffix
 	id.WorkLease = "" // It does no work.
@@ -32,12 +32,12 @@ func ProbeIdentity(id Identity) Identity {
 
 // Probe renders the probe of a CCM: the same image, arguments and credentials, with a ServiceAccount and a Lease of its
 // own, one replica, and no controller enabled. It leads, which is when most of a cloud's set-up runs, and does nothing.
-func Probe(ccm Set, id Identity) (Set, error) {
+func Probe(ccm manifest.Set, id manifest.Identity) (manifest.Set, error) {
 	var objects []*unstructured.Unstructured
 	for _, object := range ccm.Objects {
 		copied, err := probeObject(object, id)
 		if err != nil {
-			return Set{}, fmt.Errorf("render the probe's %s %s: %w", object.GetKind(), object.GetName(), err)
+			return manifest.Set{}, fmt.Errorf("render the probe's %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 		if copied != nil {
 			objects = append(objects, copied)
@@ -52,13 +52,13 @@ func Probe(ccm Set, id Identity) (Set, error) {
 	partOf := ccm.Objects[0].GetLabels()[manifest.PartOfLabel] + ProbeSuffix
 	set := manifest.SetOf(partOf, ccm.Version, objects)
 	if len(set.Workloads) != 1 {
-		return Set{}, errors.New("render the probe: the CCM has not exactly one workload")
+		return manifest.Set{}, errors.New("render the probe: the CCM has not exactly one workload")
 	}
 	return set, nil
 }
 
 // probeObject copies what is the CCM's own; roles and the cloud configuration are shared with it.
-func probeObject(object *unstructured.Unstructured, id Identity) (*unstructured.Unstructured, error) {
+func probeObject(object *unstructured.Unstructured, id manifest.Identity) (*unstructured.Unstructured, error) {
 	copied := object.DeepCopy()
 	copied.SetName(object.GetName() + ProbeSuffix)
 	switch object.GetKind() {
@@ -74,7 +74,7 @@ func probeObject(object *unstructured.Unstructured, id Identity) (*unstructured.
 	return nil, nil
 }
 
-func probeDeployment(object *unstructured.Unstructured, id Identity) (*unstructured.Unstructured, error) {
+func probeDeployment(object *unstructured.Unstructured, id manifest.Identity) (*unstructured.Unstructured, error) {
 	template := &corev1.PodTemplateSpec{}
 	content, _, err := unstructured.NestedMap(object.Object, "spec", "template")
 	if err != nil {
@@ -110,7 +110,7 @@ func probeDeployment(object *unstructured.Unstructured, id Identity) (*unstructu
 }
 
 // probeArguments changes a command line in place, and says whether it was the CCM's: both flags have to be there.
-func probeArguments(arguments []string, id Identity) bool {
+func probeArguments(arguments []string, id manifest.Identity) bool {
 	lease := slices.Index(arguments, "--leader-elect-resource-name="+id.LeaseName)
 	controllers := slices.IndexFunc(arguments, func(argument string) bool { return strings.HasPrefix(argument, "--controllers=") })
 	if lease < 0 || controllers < 0 {

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 func TestEveryCCMHasAProbe(t *testing.T) {
@@ -23,7 +24,7 @@ func TestEveryCCMHasAProbe(t *testing.T) {
 			}
 			t.Run(name+" "+version, func(t *testing.T) {
 				g := NewWithT(t)
-				addons, err := profile.Render(provider.RenderInput{
+				addons, err := profile.Render(manifest.RenderInput{
 					Version: version, CloudConfig: cloudConfigs()[name], ClusterUID: "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 					Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"},
 				})

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // grants are the rules that the objects give to an identity, and the roles it is bound to that are not among them.
@@ -23,7 +24,7 @@ func decode(g Gomega, object *unstructured.Unstructured, into any) {
 	g.Expect(err).NotTo(HaveOccurred(), object.GetKind()+" "+object.GetName())
 }
 
-func grantsOf(g Gomega, objects []*unstructured.Unstructured, id provider.Identity) grants {
+func grantsOf(g Gomega, objects []*unstructured.Unstructured, id manifest.Identity) grants {
 	roles := map[string][]rbacv1.PolicyRule{}
 	var bound []string
 	for _, object := range objects {
@@ -52,7 +53,7 @@ func grantsOf(g Gomega, objects []*unstructured.Unstructured, id provider.Identi
 }
 
 // isIdentity says whether the subject is the ServiceAccount or a group that it is in.
-func isIdentity(subject rbacv1.Subject, id provider.Identity) bool {
+func isIdentity(subject rbacv1.Subject, id manifest.Identity) bool {
 	switch subject.Kind {
 	case rbacv1.ServiceAccountKind:
 		return subject.Name == id.ServiceAccountName && subject.Namespace == id.ServiceAccountNamespace

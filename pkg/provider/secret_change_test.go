@@ -28,7 +28,7 @@ func TestAChangedSecretRollsThosePodsThatReadIt(t *testing.T) {
 		}
 		render := func(config map[string][]byte) ([]*unstructured.Unstructured, error) {
 			addons, err := profile.Render(
-				provider.RenderInput{Version: fmt.Sprintf("1.%d.0", minor), CloudConfig: config, ClusterUID: "uid",
+				manifest.RenderInput{Version: fmt.Sprintf("1.%d.0", minor), CloudConfig: config, ClusterUID: "uid",
 					Inherited: ucv1.InheritedConfiguration{ClusterName: "kubernetes"}},
 			)
 			return slices.Concat(addons.CCM.Objects, addons.CSI.Objects), err

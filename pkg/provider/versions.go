@@ -28,7 +28,7 @@ type Table struct {
 // Versions is what a provider has for one minor of Kubernetes.
 type Versions struct {
 	Minor int `json:"minor"`
-	Release
+	manifest.Release
 	// Problem says why there is nothing.
 	Problem string `json:"problem,omitempty"`
 	// Refused are the operations that are refused.
@@ -91,7 +91,7 @@ func Matrix(profile Profile) []Versions {
 		row := Versions{Minor: minor, Refused: Refusals(profile, minor)}
 		release, err := profile.Release(versionOf(minor))
 		if row.Release = release; err != nil {
-			row.Release, row.Problem = Release{}, err.Error()
+			row.Release, row.Problem = manifest.Release{}, err.Error()
 		}
 		rows = append(rows, row)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
@@ -51,7 +52,7 @@ func failing(err error) interceptor.Funcs {
 
 func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("no RBAC rule"))
-	sets := provider.Addons{CCM: provider.Set{Objects: []*unstructured.Unstructured{{Object: map[string]any{
+	sets := manifest.Addons{CCM: manifest.Set{Objects: []*unstructured.Unstructured{{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"namespace": "kube-system", "name": "ccm"},
 	}}}}}
 	for name, look := range map[string]func(ctx context.Context, s *Session) (unknown bool, why string){

@@ -178,7 +178,7 @@ func userClusterIdentity(t *testing.T) client.Client {
 
 func rendered(t *testing.T, profile provider.Profile, minor int) []*unstructured.Unstructured {
 	t.Helper()
-	addons, err := profile.Render(provider.RenderInput{
+	addons, err := profile.Render(manifest.RenderInput{
 		Version:     fmt.Sprintf("1.%d.0", minor),
 		Inherited:   ucv1.InheritedConfiguration{ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16"},
 		CloudConfig: profile.Example(),

@@ -19,6 +19,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
@@ -54,7 +55,7 @@ type fenceOptions struct {
 type fenceTarget struct {
 	cluster  *ucv1.Cluster
 	session  *usercluster.Session
-	identity provider.Identity
+	identity manifest.Identity
 	// management is where the CCM is when it is beside the control plane.
 	management client.Reader
 	// kcm are KCM's arguments, as far as they are known: they name its Lease.

@@ -92,7 +92,7 @@ func (f *fenceTarget) look(ctx context.Context, lookFor time.Duration) *fenceRep
 	return report
 }
 
-func (r *fenceReport) addFence(observed observation.Observed[observation.Fence], id provider.Identity) {
+func (r *fenceReport) addFence(observed observation.Observed[observation.Fence], id manifest.Identity) {
 	r.Identity = leases.UserName(id)
 	r.Lease = id.LeaseNamespace + "/" + id.LeaseName
 	fence, known := observed.Get()

@@ -11,20 +11,21 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // overlaid lays the profile of a file over the addons.
-func overlaid(addons provider.Addons, path, name, version string) (provider.Addons, error) {
+func overlaid(addons manifest.Addons, path, name, version string) (manifest.Addons, error) {
 	profile, err := readProfile(path)
 	if err != nil {
-		return provider.Addons{}, fmt.Errorf("--profile: %w", err)
+		return manifest.Addons{}, fmt.Errorf("--profile: %w", err)
 	}
 	if of := profile.Spec.ProviderName; of != name {
-		return provider.Addons{}, fmt.Errorf("--profile: ProviderProfile %s is for provider %q, not for %s", profile.Name, of, name)
+		return manifest.Addons{}, fmt.Errorf("--profile: ProviderProfile %s is for provider %q, not for %s", profile.Name, of, name)
 	}
 	made, problems := provider.New().Overlay(addons, profile.Spec, version)
 	if len(problems) > 0 {
-		return provider.Addons{}, fmt.Errorf(
+		return manifest.Addons{}, fmt.Errorf(
 			"--profile: ProviderProfile %s cannot be used:\n- %s",
 			profile.Name,
 			strings.Join(problems, "\n- "),

@@ -20,6 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the
@@ -121,7 +122,7 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 		inherited.Loops = append(inherited.Loops, observation.RouteLoop)
 	}
 	addons, err := profile.Render(
-		provider.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid},
+		manifest.RenderInput{Version: version, Inherited: inherited, CloudConfig: config, ClusterUID: f.uid},
 	)
 	if err == nil && f.profile != "" {
 		addons, err = overlaid(addons, f.profile, f.provider, version)
@@ -145,12 +146,12 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 }
 
 // placed puts the CCM beside the control plane when that is asked for. Its kubeconfig is known to the controller only.
-func (f *renderFlags) placed(ccm provider.Set, profile provider.Profile, config map[string][]byte) (provider.Set, error) {
+func (f *renderFlags) placed(ccm manifest.Set, profile provider.Profile, config map[string][]byte) (manifest.Set, error) {
 	if f.placement == string(ucv1.InUserCluster) {
 		return ccm, nil
 	}
 	if problem := provider.CloudConfigProblem(profile, config, true); problem != "" {
-		return provider.Set{}, errors.New("the cloud configuration cannot be used beside the control plane: " + problem)
+		return manifest.Set{}, errors.New("the cloud configuration cannot be used beside the control plane: " + problem)
 	}
 	place := provider.Place{Namespace: f.namespace, Cluster: f.name, Kubeconfig: []byte("# made of the kubeconfig of the Cluster\n")}
 	return place.Put(ccm)
@@ -204,7 +205,7 @@ func writeObjects(out io.Writer, format string, objects []*unstructured.Unstruct
 }
 
 // readCloudConfig reads the data of the Secret.
-func readCloudConfig(path string, description provider.Description) (map[string][]byte, error) {
+func readCloudConfig(path string, description manifest.Description) (map[string][]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("--cloud-config: %w", err)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -50,7 +50,7 @@ func (p ObjectPlan) takeover() observation.Takeover {
 }
 
 // AdoptionPlan compares what is someone else's with what would be applied in its place. Nothing is changed.
-func (in *Installer) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, sets provider.Addons) ([]ObjectPlan, error) {
+func (in *Installer) AdoptionPlan(ctx context.Context, inventory []InventoryEntry, sets manifest.Addons) ([]ObjectPlan, error) {
 	var plans []ObjectPlan
 	for _, object := range slices.Concat(sets.CSI.Objects, sets.CCM.Objects) {
 		if slices.ContainsFunc(inventory, entryOf(object).same) {

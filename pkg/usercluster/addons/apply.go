@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -27,7 +26,7 @@ func manager(c client.Client) *ssa.ResourceManager {
 // Apply applies the objects of a set that differ: definitions and classes first, and what is beside the control plane
 // last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
 // someone else's, left out those that no one takes over (WithoutOthers), and has written the inventory before.
-func (in *Installer) Apply(ctx context.Context, set provider.Set) error {
+func (in *Installer) Apply(ctx context.Context, set manifest.Set) error {
 	defer in.memory.invalidate()
 	var definitions, rest, beside, pods []*unstructured.Unstructured
 	for _, object := range set.Wanted() {

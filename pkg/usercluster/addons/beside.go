@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -61,7 +60,7 @@ func (in *Installer) get(ctx context.Context, want *unstructured.Unstructured) (
 }
 
 // generations of the workloads there, from the cache: a change of one ends what is remembered of a comparison at once.
-func (b Beside) generations(ctx context.Context, set provider.Set) ([]int64, error) {
+func (b Beside) generations(ctx context.Context, set manifest.Set) ([]int64, error) {
 	var generations []int64
 	for _, object := range set.Objects {
 		if !manifest.BesideControlPlane(object) || object.GetKind() != "Deployment" {
@@ -79,7 +78,7 @@ func (b Beside) generations(ctx context.Context, set provider.Set) ([]int64, err
 
 // tokenDue says whether the CCM needs another token. While its Secret or its ServiceAccount are to be applied anyway, that
 // is not asked: applying renews the token too.
-func (in *Installer) tokenDue(ctx context.Context, set provider.Set, found comparison) (bool, error) {
+func (in *Installer) tokenDue(ctx context.Context, set manifest.Set, found comparison) (bool, error) {
 	if set.Access == nil || set.Withdrawn || slices.Contains(found.drifted, set.Access.Secret) ||
 		slices.Contains(found.drifted, set.Access.Account) {
 		return false, nil
@@ -91,7 +90,7 @@ func (in *Installer) tokenDue(ctx context.Context, set provider.Set, found compa
 	return in.isTokenDue(ctx, set, account)
 }
 
-func (in *Installer) account(ctx context.Context, set provider.Set) (*corev1.ServiceAccount, error) {
+func (in *Installer) account(ctx context.Context, set manifest.Set) (*corev1.ServiceAccount, error) {
 	account := &corev1.ServiceAccount{}
 	key := client.ObjectKey{Namespace: set.Access.Account.Namespace, Name: set.Access.Account.Name}
 	if err := in.client.Get(ctx, key, account); err != nil {
@@ -100,7 +99,7 @@ func (in *Installer) account(ctx context.Context, set provider.Set) (*corev1.Ser
 	return account, nil
 }
 
-func (in *Installer) isTokenDue(ctx context.Context, set provider.Set, account *corev1.ServiceAccount) (bool, error) {
+func (in *Installer) isTokenDue(ctx context.Context, set manifest.Set, account *corev1.ServiceAccount) (bool, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: set.Access.Secret.Namespace, Name: set.Access.Secret.Name}
 	if err := in.beside.Live.Get(ctx, key, secret); err != nil && !apierrors.IsNotFound(err) {
@@ -121,7 +120,7 @@ func renewal(secret *corev1.Secret) time.Time {
 
 // renewToken writes a new token into the Secret when one is due. It has a field manager of its own, so that an apply of the
 // kubeconfig beside it leaves the token alone.
-func (in *Installer) renewToken(ctx context.Context, set provider.Set) error {
+func (in *Installer) renewToken(ctx context.Context, set manifest.Set) error {
 	if set.Access == nil || set.Withdrawn {
 		return nil
 	}

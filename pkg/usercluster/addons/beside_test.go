@@ -19,6 +19,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // hosted is an installer whose CCM is beside the control plane, with an API server that gives tokens for a day.
@@ -26,7 +27,7 @@ type hosted struct {
 	*Installer
 	clock      *clocktesting.FakeClock
 	management client.Client
-	set        provider.Set
+	set        manifest.Set
 	tokens     atomic.Int32
 	// wrote has the kinds in the order in which they were first written in the management cluster.
 	wrote []string

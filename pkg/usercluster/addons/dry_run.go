@@ -10,7 +10,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -19,7 +19,7 @@ import (
 func (in *Installer) DryObjects(
 	ctx context.Context,
 	inventory []InventoryEntry,
-	sets ...provider.Set,
+	sets ...manifest.Set,
 ) (map[string]plan.Object, error) {
 	var objects []*unstructured.Unstructured
 	for _, set := range sets {

@@ -13,14 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
 // and which of its workloads are not there. It is a hint for a person; what cannot be listed is left out.
-func (in *Installer) driverProblem(ctx context.Context, set provider.Set, described string) string {
+func (in *Installer) driverProblem(ctx context.Context, set manifest.Set, described string) string {
 	nodes := len(in.nodes(ctx).Value())
 	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
 	images := programsOf(set)
@@ -59,7 +58,7 @@ func (in *Installer) driverProblem(ctx context.Context, set provider.Set, descri
 
 // programsOf are the images of a set's own program, by the last element of their names, so that mirrors count. Sidecars are
 // the same for every driver.
-func programsOf(set provider.Set) []string {
+func programsOf(set manifest.Set) []string {
 	var names []string
 	for _, object := range set.Objects {
 		content, found, err := unstructured.NestedMap(object.Object, "spec", "template", "spec")

@@ -33,7 +33,7 @@ const compareInterval = 10 * time.Minute
 func (in *Installer) Observe(
 	ctx context.Context,
 	inventory []InventoryEntry,
-	sets provider.Addons,
+	sets manifest.Addons,
 ) observation.Observed[observation.Addons] {
 	ccmSet, err := in.observeSet(ctx, outcome.CCMSet, inventory, sets.CCM)
 	if err != nil {
@@ -54,8 +54,8 @@ func (in *Installer) Observe(
 func (in *Installer) Probe(
 	ctx context.Context,
 	inventory []InventoryEntry,
-	set provider.Set,
-	id provider.Identity,
+	set manifest.Set,
+	id manifest.Identity,
 	wanted bool,
 ) observation.Observed[observation.Probe] {
 	if !wanted {
@@ -90,7 +90,7 @@ func (in *Installer) observeSet(
 	ctx context.Context,
 	name outcome.AddonSetName,
 	inventory []InventoryEntry,
-	set provider.Set,
+	set manifest.Set,
 ) (observation.AddonSet, error) {
 	result := observation.AddonSet{Version: set.Version, WorkloadWithheld: set.WorkloadWithheld, Withdrawn: set.Withdrawn}
 	compared, err := in.compare(ctx, name, inventory, set)
@@ -194,7 +194,7 @@ func (in *Installer) compare(
 	ctx context.Context,
 	name outcome.AddonSetName,
 	inventory []InventoryEntry,
-	set provider.Set,
+	set manifest.Set,
 ) (comparison, error) {
 	generations, err := in.beside.generations(ctx, set)
 	if err != nil {
@@ -227,7 +227,7 @@ func (in *Installer) compare(
 	return result, nil
 }
 
-func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEntry, set provider.Set) (comparison, error) {
+func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEntry, set manifest.Set) (comparison, error) {
 	found := make([]objectComparison, len(set.Objects))
 	if err := reads.Concurrently(ctx, len(found), func(ctx context.Context, i int) (err error) {
 		object := set.Objects[i]
@@ -239,7 +239,7 @@ func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEn
 	return summarize(set, found), nil
 }
 
-func summarize(set provider.Set, found []objectComparison) comparison {
+func summarize(set manifest.Set, found []objectComparison) comparison {
 	result := comparison{}
 	for i, object := range set.Objects {
 		if manifest.IsWorkload(object.GetKind()) {
@@ -288,7 +288,7 @@ func comparing() ssa.DiffOptions {
 	return options
 }
 
-func digestOf(set provider.Set, inventory []InventoryEntry, generations []int64) (string, error) {
+func digestOf(set manifest.Set, inventory []InventoryEntry, generations []int64) (string, error) {
 	data, err := json.Marshal([]any{set.Objects, inventory, generations})
 	if err != nil {
 		return "", fmt.Errorf("encode the addons of version %s: %w", set.Version, err)

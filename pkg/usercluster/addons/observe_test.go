@@ -19,14 +19,14 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-func renderSimcloud(t *testing.T) provider.Addons {
-	addons, err := simcloud.Profile{}.Render(provider.RenderInput{
+func renderSimcloud(t *testing.T) manifest.Addons {
+	addons, err := simcloud.Profile{}.Render(manifest.RenderInput{
 		Version: "1.30.14", Inherited: ucv1.InheritedConfiguration{ClusterName: "a"}, ClusterUID: "a",
 		CloudConfig: map[string][]byte{"endpoint": []byte("http://192.0.2.1"), "cluster": []byte("a"), "token": []byte(secretToken)},
 	})
@@ -69,7 +69,7 @@ func applied(
 	t *testing.T,
 	count *atomic.Int32,
 	objects ...client.Object,
-) (*Installer, *clocktesting.FakeClock, provider.Addons, []InventoryEntry) {
+) (*Installer, *clocktesting.FakeClock, manifest.Addons, []InventoryEntry) {
 	g := NewWithT(t)
 	s, clk := installerWith(dryRuns(count), objects...)
 	addons := renderSimcloud(t)

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -28,7 +27,7 @@ const (
 // WithoutForeign is a set without what the cluster has from someone else, of the objects that it has once
 // (manifest.SharedAnnotation). Definitions are asked for one by one. The controller is a whole: it is wanted only where nothing
 // of it, no definition and no other snapshot-controller is someone else's. It is asked again right before the set is applied.
-func (in *Installer) WithoutForeign(ctx context.Context, inventory []InventoryEntry, set provider.Set) (provider.Set, error) {
+func (in *Installer) WithoutForeign(ctx context.Context, inventory []InventoryEntry, set manifest.Set) (manifest.Set, error) {
 	found := map[InventoryEntry]standing{}
 	for _, object := range set.Objects {
 		if !manifest.Shared(object) {
@@ -37,13 +36,13 @@ func (in *Installer) WithoutForeign(ctx context.Context, inventory []InventoryEn
 		entry := entryOf(object)
 		whose, err := in.standing(ctx, object, slices.ContainsFunc(inventory, entry.same))
 		if err != nil {
-			return provider.Set{}, err
+			return manifest.Set{}, err
 		}
 		found[entry] = whose
 	}
 	taken, err := in.snapshotsTaken(ctx, found)
 	if err != nil {
-		return provider.Set{}, err
+		return manifest.Set{}, err
 	}
 	others := func(entry InventoryEntry) bool {
 		whose, shared := found[entry]

@@ -21,11 +21,11 @@ import (
 )
 
 // renderSnapshots is a CSI driver with snapshots, and what a cluster has once for them.
-func renderSnapshots(t *testing.T) (set provider.Set, shared []*unstructured.Unstructured) {
+func renderSnapshots(t *testing.T) (set manifest.Set, shared []*unstructured.Unstructured) {
 	t.Helper()
 	g := NewWithT(t)
 	profile, _ := provider.New().Lookup("openstack")
-	addons, err := profile.Render(provider.RenderInput{
+	addons, err := profile.Render(manifest.RenderInput{
 		Version: "1.30.14", Inherited: ucv1.InheritedConfiguration{ClusterName: "a"}, ClusterUID: "a", CloudConfig: profile.Example(),
 	})
 	g.Expect(err).NotTo(HaveOccurred())

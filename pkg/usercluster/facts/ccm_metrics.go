@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -32,7 +32,7 @@ type ccmMetrics struct {
 // ccmCounts are what the CCM itself says, nothing where it cannot be asked: the proxy of the API server takes our credentials
 // away, so that only a CCM that allows everybody to read its metrics answers, and only those who may use the proxy get there.
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/staging/src/k8s.io/apiserver/pkg/endpoints/filters/authentication.go#L105
-func (r *Reader) ccmCounts(ctx context.Context, id provider.Identity) map[slo.Indicator]slo.Counts {
+func (r *Reader) ccmCounts(ctx context.Context, id manifest.Identity) map[slo.Indicator]slo.Counts {
 	memory, now := &r.measured.ccm, r.clock.Now()
 	if r.network == nil || now.Before(memory.next) {
 		return maps.Clone(memory.seen)
@@ -86,7 +86,7 @@ func readMetrics(ctx context.Context, c rest.Interface, namespace, pod string) (
 func (r *Reader) WithCCM(
 	ctx context.Context,
 	measured observation.Observed[slo.Seen],
-	id provider.Identity,
+	id manifest.Identity,
 ) observation.Observed[slo.Seen] {
 	seen, known := measured.Get()
 	if !known {

@@ -18,6 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -249,7 +250,7 @@ func identityOf(namespace string, pod *corev1.PodSpec) string {
 	if account == "" {
 		account = "default"
 	}
-	return leases.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
+	return leases.UserName(manifest.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
 }
 
 // pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or

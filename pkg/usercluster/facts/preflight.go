@@ -12,7 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
 )
 
@@ -31,7 +31,7 @@ const (
 type Input struct {
 	// Registries of the cloud, and the identity of its CCM.
 	Registries observation.Registries
-	Identity   provider.Identity
+	Identity   manifest.Identity
 	// Generation of the Cluster: a person who changed it wants to know at once.
 	Generation int64
 	// Source names the Secret with our credentials.

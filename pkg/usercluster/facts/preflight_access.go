@@ -16,12 +16,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // rightsNeeded are those that a migration would miss only when it is under way: to open the fence, to replace Machines, and to
 // see what became of a volume.
-func rightsNeeded(id provider.Identity, machines []authorizationv1.ResourceAttributes) []authorizationv1.ResourceAttributes {
+func rightsNeeded(id manifest.Identity, machines []authorizationv1.ResourceAttributes) []authorizationv1.ResourceAttributes {
 	needed := append(slices.Clone(machines), []authorizationv1.ResourceAttributes{
 		{Group: "storage.k8s.io", Resource: "csinodes", Verb: "list"},
 		{Resource: "persistentvolumeclaims", Verb: "get"},
@@ -43,7 +44,7 @@ func rightsNeeded(id provider.Identity, machines []authorizationv1.ResourceAttri
 }
 
 // denied are the rights that our own credentials lack.
-func (p *Preflight) denied(ctx context.Context, id provider.Identity) observation.Observed[[]string] {
+func (p *Preflight) denied(ctx context.Context, id manifest.Identity) observation.Observed[[]string] {
 	denied := []string{}
 	for _, attributes := range rightsNeeded(id, p.rights) {
 		review := &authorizationv1.SelfSubjectAccessReview{

@@ -21,11 +21,12 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // preflightIdentity is that of some CCM.
-func preflightIdentity() provider.Identity {
-	return provider.Identity{
+func preflightIdentity() manifest.Identity {
+	return manifest.Identity{
 		ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm", LeaseNamespace: "kube-system", LeaseName: "cloud-controller-manager",
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-func renderSimcloud(t *testing.T) provider.Addons {
-	rendered, err := simcloud.Profile{}.Render(provider.RenderInput{
+func renderSimcloud(t *testing.T) manifest.Addons {
+	rendered, err := simcloud.Profile{}.Render(manifest.RenderInput{
 		Version: "1.30.14", Inherited: ucv1.InheritedConfiguration{ClusterName: "a"}, ClusterUID: "a",
 		CloudConfig: map[string][]byte{"endpoint": []byte("http://192.0.2.1"), "cluster": []byte("a"), "token": []byte("a")},
 	})

@@ -15,6 +15,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -23,7 +24,7 @@ func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"}
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants.
-func (e *Elections) Fence(ctx context.Context, id provider.Identity) observation.Observed[observation.Fence] {
+func (e *Elections) Fence(ctx context.Context, id manifest.Identity) observation.Observed[observation.Fence] {
 	fence := observation.Fence{
 		Open:     true,
 		Identity: UserName(id),
@@ -49,7 +50,7 @@ func (e *Elections) Fence(ctx context.Context, id provider.Identity) observation
 }
 
 // mayUseLease asks the API server's own authorizers. An answer that one of them could not give is no answer.
-func (e *Elections) mayUseLease(ctx context.Context, id provider.Identity, verb string) (allowed bool, problem string) {
+func (e *Elections) mayUseLease(ctx context.Context, id manifest.Identity, verb string) (allowed bool, problem string) {
 	return e.subjectMayUseLease(ctx, subjectOf(id), id, verb)
 }
 
@@ -59,7 +60,7 @@ type subject struct {
 	groups []string
 }
 
-func subjectOf(id provider.Identity) subject {
+func subjectOf(id manifest.Identity) subject {
 	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + id.ServiceAccountNamespace, "system:authenticated"}
 	return subject{user: UserName(id), groups: groups}
 }
@@ -67,7 +68,7 @@ func subjectOf(id provider.Identity) subject {
 func (e *Elections) subjectMayUseLease(
 	ctx context.Context,
 	who subject,
-	id provider.Identity,
+	id manifest.Identity,
 	verb string,
 ) (allowed bool, problem string) {
 	name := id.LeaseName
@@ -93,7 +94,7 @@ func (e *Elections) subjectMayUseLease(
 }
 
 // UserName is the CCM's ServiceAccount as authorizers know it.
-func UserName(id provider.Identity) string {
+func UserName(id manifest.Identity) string {
 	return fmt.Sprintf("system:serviceaccount:%s:%s", id.ServiceAccountNamespace, id.ServiceAccountName)
 }
 
@@ -109,7 +110,7 @@ func sameContent(a, b *unstructured.Unstructured) bool {
 }
 
 // OpenFence lets the CCM's identity write its Lease.
-func (e *Elections) OpenFence(ctx context.Context, id provider.Identity) error {
+func (e *Elections) OpenFence(ctx context.Context, id manifest.Identity) error {
 	for _, object := range provider.FenceObjects(id) {
 		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
@@ -122,7 +123,7 @@ func (e *Elections) OpenFence(ctx context.Context, id provider.Identity) error {
 
 // CloseFence takes that right away again; a CCM that leads then ends at its renew deadline. The binding goes first: it
 // is what grants.
-func (e *Elections) CloseFence(ctx context.Context, id provider.Identity) error {
+func (e *Elections) CloseFence(ctx context.Context, id manifest.Identity) error {
 	objects := provider.FenceObjects(id)
 	for i := range objects {
 		object := objects[len(objects)-1-i]

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -21,7 +20,7 @@ import (
 // beside the control plane.
 func (e *Elections) Processes(
 	ctx context.Context,
-	id provider.Identity,
+	id manifest.Identity,
 	access *manifest.Access,
 	lease observation.Lease,
 	management *controlplane.Former,
@@ -46,7 +45,7 @@ func (e *Elections) Processes(
 // processes that are there now.
 func (e *Elections) processes(
 	ctx context.Context,
-	id provider.Identity,
+	id manifest.Identity,
 	access *manifest.Access,
 ) (processes []observation.Process, why string) {
 	err := reads.List(ctx, e.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
@@ -76,7 +75,7 @@ func (e *Elections) processes(
 
 // watchProcesses watches the pods of an identity while a migration goes on: the end of a process may be visible for a moment
 // only.
-func (e *Elections) watchProcesses(id provider.Identity) {
+func (e *Elections) watchProcesses(id manifest.Identity) {
 	if id.ServiceAccountName != "" {
 		e.watches.PodsOf(types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName},
 			&formerStore{former: e.former, wake: e.watches.Wake})

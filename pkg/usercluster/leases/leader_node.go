@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -18,7 +18,7 @@ import (
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go (leaderElectAndRun)
 func (e *Elections) LeaderNode(
 	ctx context.Context,
-	id provider.Identity,
+	id manifest.Identity,
 	lease observation.Observed[observation.Lease],
 ) observation.Observed[string] {
 	seen, known := lease.Get()

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 func TestTheNodeThatTheCCMLeadsOn(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTheNodeThatTheCCMLeadsOn(t *testing.T) {
 		"a Lease that cannot be looked at": {observation.Unknown[observation.Lease]("timeout"), observation.Unknown[string]("timeout")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.LeaderNode(t.Context(), provider.Identity{ServiceAccountNamespace: "kube-system"}, tc.lease)
+			got := s.LeaderNode(t.Context(), manifest.Identity{ServiceAccountNamespace: "kube-system"}, tc.lease)
 			NewWithT(t).Expect(got).To(Equal(tc.want))
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -25,7 +26,7 @@ import (
 func lockVerbs() []string { return []string{"get", "update"} }
 
 // MigrationLock looks at the lock: its Lease, who may write that, and what of ours is there for it.
-func (e *Elections) MigrationLock(ctx context.Context, id provider.Identity) observation.Observed[observation.Lock] {
+func (e *Elections) MigrationLock(ctx context.Context, id manifest.Identity) observation.Observed[observation.Lock] {
 	id.LeaseName = handover.LockName
 	lease := e.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
@@ -54,7 +55,7 @@ func (e *Elections) MigrationLock(ctx context.Context, id provider.Identity) obs
 	return observation.Known(lock)
 }
 
-func (e *Elections) lockDenied(ctx context.Context, id provider.Identity) (denied []string, problem string) {
+func (e *Elections) lockDenied(ctx context.Context, id manifest.Identity) (denied []string, problem string) {
 	managers := []subject{subjectOf(id), {user: handover.KCMUser, groups: []string{"system:authenticated"}}}
 	for _, manager := range managers {
 		var verbs []string
@@ -78,7 +79,7 @@ func (e *Elections) lockDenied(ctx context.Context, id provider.Identity) (denie
 }
 
 // AllowLock makes the Lease of the migration lock, and lets both managers hold it.
-func (e *Elections) AllowLock(ctx context.Context, id provider.Identity) error {
+func (e *Elections) AllowLock(ctx context.Context, id manifest.Identity) error {
 	for _, object := range append(provider.LockObjects(id), provider.LockLease(id)) {
 		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
@@ -139,7 +140,7 @@ func (e *Elections) unrenewed(ctx context.Context, seen observation.Lease, to st
 }
 
 // RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by no one, if that is still so.
-func (e *Elections) RemoveLock(ctx context.Context, id provider.Identity, seen observation.Lease) error {
+func (e *Elections) RemoveLock(ctx context.Context, id manifest.Identity, seen observation.Lease) error {
 	objects := provider.LockObjects(id)
 	slices.Reverse(objects)
 	for _, object := range objects {

@@ -8,14 +8,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // PodsOf names the pods that run as an identity and have not finished, whoever made them: those of its ServiceAccount, and
 // those beside the control plane that read its Secret there.
-func (e *Elections) PodsOf(ctx context.Context, id provider.Identity, access *manifest.Access) observation.Observed[[]string] {
+func (e *Elections) PodsOf(ctx context.Context, id manifest.Identity, access *manifest.Access) observation.Observed[[]string] {
 	names := []string{}
 	err := reads.List(ctx, e.client, func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		names = append(

@@ -16,12 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // set makes one of objects that are in no provider.
-func set(t *testing.T, objects ...manifest.Object) provider.Set {
+func set(t *testing.T, objects ...manifest.Object) manifest.Set {
 	t.Helper()
 	made, err := manifest.NewSet("fault", "v1", objects)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -61,7 +60,7 @@ func TestFieldsThatTheAPIServerDoesNotKnowAreRefused(t *testing.T) {
 			at := slices.IndexFunc(r.addons.CCM.Objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Deployment" })
 			object := r.addons.CCM.Objects[at]
 			g.Expect(unstructured.SetNestedField(object.Object, true, tc.fields...)).To(Succeed())
-			err := c.session.Addons.Apply(t.Context(), provider.Set{Version: "v1", Objects: []*unstructured.Unstructured{object}})
+			err := c.session.Addons.Apply(t.Context(), manifest.Set{Version: "v1", Objects: []*unstructured.Unstructured{object}})
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			live := object.DeepCopy()
 			g.Expect(suite.admin.Get(t.Context(), client.ObjectKeyFromObject(object), live)).To(Satisfy(apierrors.IsNotFound))
@@ -80,7 +79,7 @@ func TestARenderThatIsAnotherOneIsWrittenAgain(t *testing.T) {
 	g := NewWithT(t)
 	first, second := configMap("changes"), configMap("changes")
 	second.Data["a"] = "2"
-	one, other := render{addons: provider.Addons{CCM: set(t, first)}}, render{addons: provider.Addons{CCM: set(t, second)}}
+	one, other := render{addons: manifest.Addons{CCM: set(t, first)}}, render{addons: manifest.Addons{CCM: set(t, second)}}
 	removed(t, one.objects()...)
 	c := connect(t, owner)
 	g.Expect(c.apply(t, one)).To(Equal([]string{"patch configmaps kube-system/changes"}))
@@ -109,7 +108,7 @@ func TestPruningLeavesWhatLasts(t *testing.T) {
 	removed(t, both.Objects...)
 
 	c := connect(t, owner)
-	from, to := render{addons: provider.Addons{CSI: both}}, render{addons: provider.Addons{CSI: stays}}
+	from, to := render{addons: manifest.Addons{CSI: both}}, render{addons: manifest.Addons{CSI: stays}}
 	g.Expect(c.apply(t, from)).To(HaveLen(5))
 	g.Expect(gone(from, to)).To(Equal([]string{"ConfigMap kube-system/goes"}))
 	c.apply(t, to)
@@ -129,7 +128,7 @@ func TestPruningLeavesWhatLasts(t *testing.T) {
 
 func TestPodSecurityThatIsDeclaredWrongIsSeen(t *testing.T) {
 	for name, tc := range map[string]struct {
-		declared provider.PodSecurity
+		declared manifest.PodSecurity
 		change   func(*corev1.PodSpec)
 		want     []string
 	}{
@@ -275,7 +274,7 @@ func decode(g Gomega, object *unstructured.Unstructured, into any) {
 }
 
 // rewrite changes the rules of the first role of a kind in a set.
-func rewrite(g Gomega, set provider.Set, kind string, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) {
+func rewrite(g Gomega, set manifest.Set, kind string, change func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) {
 	at := slices.IndexFunc(set.Objects, func(object *unstructured.Unstructured) bool { return object.GetKind() == kind })
 	role := &rbacv1.ClusterRole{}
 	decode(g, set.Objects[at], role)

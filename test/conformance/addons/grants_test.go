@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
@@ -59,7 +58,7 @@ func of(namespace, name string, all []grant) []grant {
 type identity struct{ user string }
 
 func serviceAccount(namespace, name string) identity {
-	return identity{leases.UserName(provider.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: name})}
+	return identity{leases.UserName(manifest.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: name})}
 }
 
 func (identity) groups() []string {
@@ -204,7 +203,7 @@ func settle(t *testing.T) {
 }
 
 // accounts of a set, by name, with the names of the images of their pods.
-func accounts(set provider.Set) (map[string][]string, error) {
+func accounts(set manifest.Set) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, object := range set.Objects {
 		if object.GetKind() == "ServiceAccount" {

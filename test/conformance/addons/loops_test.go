@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // asked is what a program asks of the API server, and the source that says so.
@@ -76,12 +77,12 @@ func making(namespace string) []grant {
 }
 
 // holding a Lease; to patch it is no more than to update it.
-func holding(id provider.Identity) []grant {
+func holding(id manifest.Identity) []grant {
 	return of(id.LeaseNamespace, id.LeaseName, grants("coordination.k8s.io", "leases", "get", "update", "patch"))
 }
 
 // fenced is what a CCM may do while its fence is open, and none of it while it is closed: all that the fence grants.
-func fenced(t *testing.T, id provider.Identity) []grant {
+func fenced(t *testing.T, id manifest.Identity) []grant {
 	t.Helper()
 	role := &rbacv1.Role{}
 	decode(NewWithT(t), provider.FenceObjects(id)[0], role)

@@ -13,6 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
@@ -21,8 +22,8 @@ import (
 type render struct {
 	provider string
 	minor    int
-	identity provider.Identity
-	addons   provider.Addons
+	identity manifest.Identity
+	addons   manifest.Addons
 }
 
 // renders are those of all minors of a provider, the oldest first.
@@ -35,7 +36,7 @@ func renders(g Gomega, name string, profile provider.Profile) []render {
 		}
 		made := render{provider: name, minor: minor, identity: profile.Identity()}
 		var err error
-		made.addons, err = profile.Render(provider.RenderInput{
+		made.addons, err = profile.Render(manifest.RenderInput{
 			Version: version, CloudConfig: profile.Example(), ClusterUID: "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 			Inherited: ucv1.InheritedConfiguration{
 				ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true,
@@ -61,8 +62,8 @@ func newest(t *testing.T, name string) render {
 	return all[len(all)-1]
 }
 
-func (r render) sets() []provider.Set {
-	return []provider.Set{r.addons.CCM, r.addons.CSI, r.addons.Probe}
+func (r render) sets() []manifest.Set {
+	return []manifest.Set{r.addons.CCM, r.addons.CSI, r.addons.Probe}
 }
 
 func (r render) objects() []*unstructured.Unstructured {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // granted says of the identities of a render that they may do what they ask for, and no more. What it returns are those of the
@@ -35,7 +36,7 @@ func granted(t *testing.T, c *cluster, r render) (used []string) {
 	return used
 }
 
-func account(id provider.Identity) identity {
+func account(id manifest.Identity) identity {
 	return serviceAccount(id.ServiceAccountNamespace, id.ServiceAccountName)
 }
 
@@ -47,7 +48,7 @@ func ccmObjections(t *testing.T, r render, fence []grant) (used, objections []st
 	probe := provider.ProbeIdentity(r.identity)
 	for _, who := range []struct {
 		name string
-		id   provider.Identity
+		id   manifest.Identity
 		// granted are Leases, and withheld those of the other one.
 		granted, withheld []grant
 	}{
@@ -103,7 +104,7 @@ func csiObjections(t *testing.T, r render) (objections []string) {
 
 // sidecarsLack is what the sidecars among the images ask for and do not have. Of several drivers in a set they are those of the
 // one for which they lack the least.
-func (i identity) sidecarsLack(t *testing.T, set provider.Set, images []string) (least []string) {
+func (i identity) sidecarsLack(t *testing.T, set manifest.Set, images []string) (least []string) {
 	t.Helper()
 	first := true
 	for _, object := range set.Objects {

@@ -20,12 +20,12 @@ import (
 )
 
 // levels of the Pod Security Standards, the strictest first.
-func levels() []provider.PodSecurity {
-	return []provider.PodSecurity{manifest.Restricted, manifest.Baseline, manifest.Privileged}
+func levels() []manifest.PodSecurity {
+	return []manifest.PodSecurity{manifest.Restricted, manifest.Baseline, manifest.Privileged}
 }
 
 // stricter is the next level up, if there is one.
-func stricter(level provider.PodSecurity) (provider.PodSecurity, bool) {
+func stricter(level manifest.PodSecurity) (manifest.PodSecurity, bool) {
 	for i, other := range levels()[1:] {
 		if other == level {
 			return levels()[i], true
@@ -44,7 +44,7 @@ func secured(t *testing.T, r render) {
 	}
 }
 
-func securityObjections(t *testing.T, set provider.Set, minor int) []string {
+func securityObjections(t *testing.T, set manifest.Set, minor int) []string {
 	t.Helper()
 	g := NewWithT(t)
 	pods, err := podsOf(set)
@@ -71,7 +71,7 @@ func securityObjections(t *testing.T, set provider.Set, minor int) []string {
 }
 
 // evaluate says which level a pod needs, and what in it the next stricter one forbids.
-func evaluate(evaluator policy.Evaluator, version api.Version, pod *corev1.Pod) (needed provider.PodSecurity, why string) {
+func evaluate(evaluator policy.Evaluator, version api.Version, pod *corev1.Pod) (needed manifest.PodSecurity, why string) {
 	for _, level := range levels() {
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(
 			api.LevelVersion{Level: api.Level(level), Version: version}, &pod.ObjectMeta, &pod.Spec))
@@ -84,7 +84,7 @@ func evaluate(evaluator policy.Evaluator, version api.Version, pod *corev1.Pod) 
 }
 
 // admissionObjections have the API server let the pod into a namespace of its level, and not into a stricter one.
-func admissionObjections(ctx context.Context, workload string, level provider.PodSecurity, pod *corev1.Pod) (all []string) {
+func admissionObjections(ctx context.Context, workload string, level manifest.PodSecurity, pod *corev1.Pod) (all []string) {
 	if err := admit(ctx, level, pod); err != nil {
 		all = append(all, fmt.Sprintf("%s is not let into a namespace that is %s: %v", workload, level, err))
 	}
@@ -98,14 +98,14 @@ func admissionObjections(ctx context.Context, workload string, level provider.Po
 }
 
 // admit tries a pod in the namespace that is called after a level.
-func admit(ctx context.Context, level provider.PodSecurity, pod *corev1.Pod) error {
+func admit(ctx context.Context, level manifest.PodSecurity, pod *corev1.Pod) error {
 	pod = pod.DeepCopy()
 	pod.Namespace = string(level)
 	return suite.admin.Create(ctx, pod, client.DryRunAll)
 }
 
 // podsOf a set are those of its workloads, in their order.
-func podsOf(set provider.Set) ([]*corev1.Pod, error) {
+func podsOf(set manifest.Set) ([]*corev1.Pod, error) {
 	var pods []*corev1.Pod
 	copies := make([]*unstructured.Unstructured, 0, len(set.Objects))
 	for _, object := range set.Objects {

@@ -88,7 +88,7 @@ func (w *world) step(opened time.Time, what string, happens func(g Gomega)) {
 // startable are the objects with the one change that they need to run here: the kubelet of the testbed starts what an
 // image of its own registry names. Arguments, environment, files and ports stay as they are, because its processes
 // have the file system and the hostname of their pod.
-func (w *world) startable(rendered provider.Set) []*unstructured.Unstructured {
+func (w *world) startable(rendered manifest.Set) []*unstructured.Unstructured {
 	GinkgoHelper()
 	var objects []*unstructured.Unstructured
 	for _, object := range rendered.Objects {
@@ -142,7 +142,7 @@ func (w *world) explain() string {
 }
 
 // expectExactlyAsRendered asks the kernel what runs.
-func (w *world) expectExactlyAsRendered(pods []corev1.Pod, rendered provider.Set) {
+func (w *world) expectExactlyAsRendered(pods []corev1.Pod, rendered manifest.Set) {
 	GinkgoHelper()
 	var wanted []string
 	Expect(manifest.ChangePods(rendered.Objects, func(pod *corev1.PodTemplateSpec) {
@@ -192,7 +192,7 @@ func (w *world) node(g Gomega, name string) *corev1.Node {
 	return node
 }
 
-func (w *world) identity() provider.Identity { return profile(NewGomega(Fail)).Identity() }
+func (w *world) identity() manifest.Identity { return profile(NewGomega(Fail)).Identity() }
 
 func (w *world) lease() client.ObjectKey {
 	id := w.identity()

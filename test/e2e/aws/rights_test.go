@@ -14,7 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
 // auditPolicy has the API server write down what the CCM asks for, and nothing else.
@@ -96,7 +96,7 @@ func (w *world) refusedLease(pod corev1.Pod) int {
 }
 
 // expectTheRightsItNeeds compares what the CCM asked for with what its role allows, now that all loops have run.
-func (w *world) expectTheRightsItNeeds(rendered provider.Set) {
+func (w *world) expectTheRightsItNeeds(rendered manifest.Set) {
 	GinkgoHelper()
 	used := map[string]bool{}
 	for _, made := range w.requests() {

@@ -22,6 +22,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/awscloud"
@@ -166,7 +167,7 @@ func (w *world) makeLoadBalancer() *corev1.Service {
 
 // render makes the CCM of the newest minor in the catalogue. The endpoints are overridden by the names that the
 // in-tree provider has for the services, which are not those of this CCM.
-func (w *world) render(cloudConfig map[string][]byte) provider.Set {
+func (w *world) render(cloudConfig map[string][]byte) manifest.Set {
 	GinkgoHelper()
 	for _, service := range []string{"ec2", "elasticloadbalancing"} {
 		cloudConfig["cloud.conf"] = fmt.Appendf(cloudConfig["cloud.conf"], `[ServiceOverride "%[1]s"]
@@ -176,7 +177,7 @@ URL = %[3]s
 SigningRegion = %[2]s
 `, service, region, w.cloudURL)
 	}
-	addons, err := profile(NewGomega(Fail)).Render(provider.RenderInput{
+	addons, err := profile(NewGomega(Fail)).Render(manifest.RenderInput{
 		Version: fmt.Sprintf("1.%d.0", provider.LastMinor),
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
