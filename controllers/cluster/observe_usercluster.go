@@ -12,8 +12,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
@@ -188,7 +188,7 @@ func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observati
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
 		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
 	}
-	for _, id := range []manifest.Identity{s.identity, provider.ProbeIdentity(s.identity)} {
+	for _, id := range []manifest.Identity{s.identity, render.ProbeIdentity(s.identity)} {
 		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
 	handover := s.cluster.Status.Handover

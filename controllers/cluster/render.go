@@ -9,6 +9,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the
@@ -48,11 +49,11 @@ func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[
 		return none, err
 	}
 	if needs.WithholdCloudNode {
-		if addons.CCM, err = provider.WithoutCloudNode(addons.CCM, s.identity); err != nil {
+		if addons.CCM, err = render.WithoutCloudNode(addons.CCM, s.identity); err != nil {
 			return none, err
 		}
 	}
-	if addons.Probe, err = provider.Probe(addons.CCM, s.identity); err != nil {
+	if addons.Probe, err = render.Probe(addons.CCM, s.identity); err != nil {
 		return none, err
 	}
 	if addons.CCM, err = o.withLock(s, addons.CCM); err != nil {
@@ -88,7 +89,7 @@ func (o *Observer) withLock(s *scope, ccm manifest.Set) (manifest.Set, error) {
 	if len(problems) > 0 {
 		return manifest.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
 	}
-	return provider.WithLock(ccm, s.identity, configuration)
+	return render.WithLock(ccm, s.identity, configuration)
 }
 
 // What a CCM beside the control plane consists of is deleted there, too. The role that allows it is its own:
@@ -102,11 +103,11 @@ func (s *scope) placed(addons manifest.Addons) (manifest.Addons, error) {
 	if s.session == nil {
 		return manifest.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
 	}
-	kubeconfig, err := s.session.KubeconfigWith(provider.TokenFile)
+	kubeconfig, err := s.session.KubeconfigWith(render.TokenFile)
 	if err != nil {
 		return manifest.Addons{}, err
 	}
-	place := provider.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
+	place := render.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
 	for _, set := range []*manifest.Set{&addons.CCM, &addons.Probe} {
 		if *set, err = place.Put(*set); err != nil {
 			return manifest.Addons{}, err

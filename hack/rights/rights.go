@@ -12,6 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // rights are the rules in kube-system and those of the whole cluster.
@@ -84,7 +85,7 @@ func rightsOf(profile provider.Profile) (rights, error) {
 	// Beside the control plane the CCM and its probe get in with a token.
 	made.namespace = append(made.namespace, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"},
-		ResourceNames: []string{id.ServiceAccountName, provider.ProbeIdentity(id).ServiceAccountName},
+		ResourceNames: []string{id.ServiceAccountName, render.ProbeIdentity(id).ServiceAccountName},
 	})
 	return made, nil
 }
@@ -100,7 +101,7 @@ func objectsOf(profile provider.Profile, version string) ([]*unstructured.Unstru
 	if err != nil {
 		return nil, err
 	}
-	probe, err := provider.Probe(addons.CCM, profile.Identity())
+	probe, err := render.Probe(addons.CCM, profile.Identity())
 	if err != nil {
 		return nil, err
 	}

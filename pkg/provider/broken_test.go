@@ -44,7 +44,7 @@ func TestTheCatalogueHasNoBrokenRelease(t *testing.T) {
 		profile, _ := catalogue.Lookup(name)
 		minors, _ := provider.Supported(profile)
 		for _, minor := range minors {
-			addons := render(g, name, profile, minor)
+			addons := rendered(g, name, profile, minor)
 			for _, object := range slices.Concat(addons.CCM.Objects, addons.CSI.Objects) {
 				pod := podOf(g, object)
 				if pod == nil {

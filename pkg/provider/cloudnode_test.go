@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 func TestTheLoopCloudNodeCanBeTakenFromEveryCCM(t *testing.T) {
@@ -18,7 +19,7 @@ func TestTheLoopCloudNodeCanBeTakenFromEveryCCM(t *testing.T) {
 		addons, err := profile.Render(input(name, minor))
 		g.Expect(err).NotTo(HaveOccurred())
 		before := ccmArguments(g, addons.CCM)
-		without, err := provider.WithoutCloudNode(addons.CCM, profile.Identity())
+		without, err := render.WithoutCloudNode(addons.CCM, profile.Identity())
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(ccmArguments(g, addons.CCM)).To(Equal(before), "the input is left alone")
 
@@ -36,7 +37,7 @@ func TestNoOtherContainerLosesTheLoop(t *testing.T) {
 	profile, _ := builtIn().Lookup("simcloud")
 	addons, err := profile.Render(input("simcloud", 30))
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = provider.WithoutCloudNode(addons.CSI, profile.Identity())
+	_, err = render.WithoutCloudNode(addons.CSI, profile.Identity())
 	g.Expect(err).To(MatchError("take the loop cloud-node from the CCM: no single container has its list of controllers"))
 }
 

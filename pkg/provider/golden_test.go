@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 			profile, _ := builtIn().Lookup(test.provider)
 			addons, err := profile.Render(input(test.provider, test.minor))
 			g.Expect(err).NotTo(HaveOccurred())
-			objects := append(append(addons.CCM.Objects, addons.CSI.Objects...), provider.FenceObjects(profile.Identity())...)
+			objects := append(append(addons.CCM.Objects, addons.CSI.Objects...), render.FenceObjects(profile.Identity())...)
 			file := filepath.Join("testdata", fmt.Sprintf("%s-1.%d.yaml", test.provider, test.minor))
 			got := document(g, objects)
 			if *update {

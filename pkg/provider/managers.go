@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 const (
@@ -154,7 +155,7 @@ func (c *contents) addManagers(addons manifest.Addons) error {
 			}
 		}
 		for _, ref := range set.Workloads {
-			probe := observation.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + ProbeSuffix}
+			probe := observation.Ref{Kind: "Deployment", Namespace: ref.Namespace, Name: ref.Name + render.ProbeSuffix}
 			for _, one := range []observation.Ref{ref, probe} {
 				if !slices.Contains(c.ccm, one) {
 					c.ccm = append(c.ccm, one)

@@ -21,7 +21,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-func render(g Gomega, name string, profile provider.Profile, minor int) manifest.Addons {
+func rendered(g Gomega, name string, profile provider.Profile, minor int) manifest.Addons {
 	addons, err := profile.Render(input(name, minor))
 	g.Expect(err).NotTo(HaveOccurred())
 	return addons
@@ -53,7 +53,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 	known := runtime.NewScheme()
 	NewWithT(t).Expect(errors.Join(scheme.AddToScheme(known), apiextensionsv1.AddToScheme(known))).To(Succeed())
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		addons := render(g, name, profile, minor)
+		addons := rendered(g, name, profile, minor)
 		seen := map[string]bool{}
 		for part, set := range map[string]manifest.Set{"ccm": addons.CCM, "csi": addons.CSI} {
 			// Not every project has versions that follow those of Kubernetes.
@@ -77,7 +77,7 @@ func TestEveryObjectIsKnownToKubernetesAndLabelled(t *testing.T) {
 func TestWorkloadsAndDriver(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := builtIn().Lookup("openstack")
-	addons := render(g, "openstack", openstack, 36)
+	addons := rendered(g, "openstack", openstack, 36)
 	g.Expect(addons.CCM.Driver).To(BeEmpty())
 	g.Expect(addons.CCM.Workloads).To(Equal([]observation.Ref{
 		{Kind: "Deployment", Namespace: "kube-system", Name: "openstack-cloud-controller-manager"},
@@ -93,14 +93,14 @@ func TestWorkloadsAndDriver(t *testing.T) {
 func TestTheDriverIsTheOneThatNodesHaveToRegister(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		facts := profile.Facts(fmt.Sprintf("1.%d.0", minor))
-		csi := render(g, name, profile, minor).CSI
+		csi := rendered(g, name, profile, minor).CSI
 		g.Expect(facts.CSIDrivers).To(Equal(append([]string{csi.Driver}, csi.MoreDrivers...)))
 	})
 }
 
 func TestCCMRunsAsItsIdentityAndIsElected(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		ccm := ccmOf(g, render(g, name, profile, minor).CCM.Objects)
+		ccm := ccmOf(g, rendered(g, name, profile, minor).CCM.Objects)
 		id := profile.Identity()
 		g.Expect(ccm.Namespace).To(Equal(id.ServiceAccountNamespace))
 		g.Expect(ccm.Spec.Template.Spec.ServiceAccountName).To(Equal(id.ServiceAccountName))
@@ -121,7 +121,7 @@ func TestCCMStartsWhereNothingElseDoes(t *testing.T) {
 		{Key: "node.kubernetes.io/network-unavailable", Effect: corev1.TaintEffectNoSchedule},
 	}
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		spec := ccmOf(g, render(g, name, profile, minor).CCM.Objects).Spec
+		spec := ccmOf(g, rendered(g, name, profile, minor).CCM.Objects).Spec
 		pod := spec.Template.Spec
 		for _, taint := range taints {
 			g.Expect(slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool {
@@ -154,7 +154,7 @@ func TestHostNetwork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			profile, _ := builtIn().Lookup(name)
-			ccm := ccmOf(g, render(g, name, profile, test.minor).CCM.Objects)
+			ccm := ccmOf(g, rendered(g, name, profile, test.minor).CCM.Objects)
 			g.Expect(ccm.Spec.Template.Spec.HostNetwork).To(Equal(test.want))
 		})
 	}
@@ -162,7 +162,7 @@ func TestHostNetwork(t *testing.T) {
 
 func TestPodsAreWellBehaved(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		addons := render(g, name, profile, minor)
+		addons := rendered(g, name, profile, minor)
 		for _, object := range append(slices.Clone(addons.CCM.Objects), addons.CSI.Objects...) {
 			pod := podOf(g, object)
 			if pod == nil {
@@ -189,7 +189,7 @@ func TestPodsAreWellBehaved(t *testing.T) {
 func TestCloudConfigStaysInSecretsAndRollsThePods(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		in := input(name, minor)
-		before := render(g, name, profile, minor)
+		before := rendered(g, name, profile, minor)
 		for key, value := range in.CloudConfig {
 			in.CloudConfig[key] = []byte(strings.ReplaceAll(string(value), secretValue, "another"))
 		}
@@ -211,6 +211,6 @@ func TestCloudConfigStaysInSecretsAndRollsThePods(t *testing.T) {
 
 func TestRenderingTwiceGivesTheSame(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		g.Expect(render(g, name, profile, minor)).To(Equal(render(g, name, profile, minor)))
+		g.Expect(rendered(g, name, profile, minor)).To(Equal(rendered(g, name, profile, minor)))
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // overlay is a ProviderProfile without problems, for a minor of Kubernetes.
@@ -34,7 +35,7 @@ func (c *Catalogue) Overlay(addons manifest.Addons, spec ucv1.ProviderProfileSpe
 		set *manifest.Set
 		// suffix of the names of its workloads: the probe is what is said of the CCM.
 		suffix string
-	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, ProbeSuffix}} {
+	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, render.ProbeSuffix}} {
 		if err := o.lay(part.set, part.suffix); err != nil {
 			return manifest.Addons{}, []string{err.Error() + "."}
 		}

@@ -138,7 +138,7 @@ func TestNothingIsAppliedOfAProfileWithProblems(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				g := NewWithT(t)
 				tc.spec.Mirrors = append(tc.spec.Mirrors, ucv1.ImageMirror{Source: "good.example.com", Mirror: "mirror.example.com"})
-				addons, problems := catalogue.Overlay(render(g, "openstack", profile, 30), tc.spec, "1.30.14")
+				addons, problems := catalogue.Overlay(rendered(g, "openstack", profile, 30), tc.spec, "1.30.14")
 				g.Expect(addons).To(Equal(manifest.Addons{}))
 				g.Expect(problems).To(HaveLen(len(tc.want)), "%v", problems)
 				for i, want := range tc.want {
@@ -184,7 +184,7 @@ func TestOverlayLooksAtTheArgumentsOfTheClusterToo(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := builtIn()
 	profile, _ := catalogue.Lookup("openstack")
-	addons := render(g, "openstack", profile, 30)
+	addons := rendered(g, "openstack", profile, 30)
 	g.Expect(manifest.ChangePods(addons.CCM.Objects, func(pod *corev1.PodTemplateSpec) {
 		pod.Spec.Containers[0].Args = append(pod.Spec.Containers[0].Args, "--profiling=true")
 	})).To(Succeed())
@@ -199,7 +199,7 @@ func TestOverlayLooksAtTheArgumentsOfTheClusterToo(t *testing.T) {
 func TestEveryWorkloadOfTheCatalogueCanBeNamed(t *testing.T) {
 	catalogue := everyProvider()
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		addons := render(g, name, profile, minor)
+		addons := rendered(g, name, profile, minor)
 		spec := ucv1.ProviderProfileSpec{ProviderName: name}
 		for _, set := range []manifest.Set{addons.WithNodes(), addons.CSI} {
 			for _, workload := range set.Workloads {

@@ -12,6 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 const (
@@ -49,9 +50,9 @@ func withArguments(arguments ...string) ucv1.ProviderProfileSpec {
 func overlaid(g Gomega, spec ucv1.ProviderProfileSpec) manifest.Addons {
 	catalogue := builtIn()
 	profile, _ := catalogue.Lookup(spec.ProviderName)
-	addons := render(g, spec.ProviderName, profile, 30)
+	addons := rendered(g, spec.ProviderName, profile, 30)
 	var err error
-	addons.Probe, err = provider.Probe(addons.CCM, profile.Identity())
+	addons.Probe, err = render.Probe(addons.CCM, profile.Identity())
 	g.Expect(err).NotTo(HaveOccurred())
 	made, problems := catalogue.Overlay(addons, spec, "1.30.14")
 	g.Expect(problems).To(BeEmpty())
@@ -168,7 +169,7 @@ func TestOverlayOfAWorkload(t *testing.T) {
 func TestOverlayLeavesWhatItIsGivenAlone(t *testing.T) {
 	catalogue := everyProvider()
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		addons := render(g, name, profile, minor)
+		addons := rendered(g, name, profile, minor)
 		version := input(name, minor).Version
 		for what, spec := range map[string]ucv1.ProviderProfileSpec{
 			"an empty profile changes nothing": {ProviderName: name},
@@ -192,7 +193,7 @@ func TestOverlayLeavesWhatItIsGivenAlone(t *testing.T) {
 		}
 		mirrored, problems := catalogue.Overlay(addons, spec, version)
 		g.Expect(problems).To(BeEmpty())
-		g.Expect(addons).To(Equal(render(g, name, profile, minor)), "the objects that were given are as they were")
+		g.Expect(addons).To(Equal(rendered(g, name, profile, minor)), "the objects that were given are as they were")
 		for i, object := range slices.Concat(mirrored.WithNodes().Objects, mirrored.CSI.Objects) {
 			pod, was := podOf(g, object), slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects)[i]
 			if pod == nil {

@@ -16,19 +16,20 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
-func place(cluster string) provider.Place {
-	return provider.Place{Namespace: "user-a", Cluster: cluster, Kubeconfig: []byte("kubeconfig of " + cluster)}
+func place(cluster string) render.Place {
+	return render.Place{Namespace: "user-a", Cluster: cluster, Kubeconfig: []byte("kubeconfig of " + cluster)}
 }
 
 // put is the CCM, with the lock, and its probe beside the control plane.
 func put(g Gomega, profile provider.Profile, addons manifest.Addons, cluster string) (ccm, probe manifest.Set) {
-	made, err := provider.Probe(addons.CCM, profile.Identity())
+	made, err := render.Probe(addons.CCM, profile.Identity())
 	g.Expect(err).NotTo(HaveOccurred())
 	lock, problems := handover.RenderLock("1.25.16", "openstack")
 	g.Expect(problems).To(BeEmpty())
-	locked, err := provider.WithLock(addons.CCM, profile.Identity(), lock)
+	locked, err := render.WithLock(addons.CCM, profile.Identity(), lock)
 	g.Expect(err).NotTo(HaveOccurred())
 	ccm, err = place(cluster).Put(locked)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -50,7 +51,7 @@ func beside(set manifest.Set) map[string]*unstructured.Unstructured {
 
 func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		ccm, probe := put(g, profile, render(g, name, profile, minor), "alpha")
+		ccm, probe := put(g, profile, rendered(g, name, profile, minor), "alpha")
 		shared := beside(ccm)
 		for _, set := range []manifest.Set{ccm, probe} {
 			objects := beside(set)
@@ -73,7 +74,7 @@ func TestEveryCCMCanBeBesideTheControlPlane(t *testing.T) {
 				return objects[kind+" "+name] != nil || shared[kind+" "+name] != nil
 			})
 		}
-		g.Expect(probe.Access.Account.Name).To(Equal(provider.ProbeIdentity(profile.Identity()).ServiceAccountName))
+		g.Expect(probe.Access.Account.Name).To(Equal(render.ProbeIdentity(profile.Identity()).ServiceAccountName))
 		g.Expect(ccm.Access.Account.Name).To(Equal(profile.Identity().ServiceAccountName))
 		g.Expect(probe.Access.Secret).NotTo(Equal(ccm.Access.Secret))
 		g.Expect(slices.ContainsFunc(ccm.Objects, func(object *unstructured.Unstructured) bool {
@@ -121,7 +122,7 @@ func expectPodBeside(g Gomega, set manifest.Set, exists func(kind, name string) 
 func TestClustersOfOneNamespaceAreKeptApart(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := builtIn().Lookup("openstack")
-	addons := render(g, "openstack", openstack, 30)
+	addons := rendered(g, "openstack", openstack, 30)
 	one, _ := put(g, openstack, addons, "alpha")
 	other, _ := put(g, openstack, addons, "beta")
 	for name := range beside(one) {
@@ -148,7 +149,7 @@ func TestClustersOfOneNamespaceAreKeptApart(t *testing.T) {
 func TestPodsBesideFollowTheWayIntoTheUserCluster(t *testing.T) {
 	g := NewWithT(t)
 	openstack, _ := builtIn().Lookup("openstack")
-	addons := render(g, "openstack", openstack, 30)
+	addons := rendered(g, "openstack", openstack, 30)
 	moved := place("alpha")
 	moved.Kubeconfig = []byte("another server")
 	before, err := place("alpha").Put(addons.CCM)
@@ -171,7 +172,7 @@ func TestAProfileIsKeptBesideTheControlPlane(t *testing.T) {
 			Tolerations: []ucv1.Toleration{{Key: "example.com/control-planes", Operator: ucv1.TolerationExists}},
 		}}
 	})
-	addons, problems := catalogue.Overlay(render(g, "openstack", openstack, 30), spec, "1.30.0")
+	addons, problems := catalogue.Overlay(rendered(g, "openstack", openstack, 30), spec, "1.30.0")
 	g.Expect(problems).To(BeEmpty())
 	set, err := place("alpha").Put(addons.CCM)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -180,9 +181,4 @@ func TestAProfileIsKeptBesideTheControlPlane(t *testing.T) {
 	g.Expect(pod.Tolerations).To(
 		ConsistOf(corev1.Toleration{Key: "example.com/control-planes", Operator: corev1.TolerationOpExists}),
 	)
-}
-
-func TestNothingIsPutBesideWithoutADeployment(t *testing.T) {
-	_, err := place("alpha").Put(manifest.SetOf("ccm", "v1", nil))
-	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("no Deployment")))
 }

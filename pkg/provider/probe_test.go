@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 func TestEveryCCMHasAProbe(t *testing.T) {
@@ -30,7 +30,7 @@ func TestEveryCCMHasAProbe(t *testing.T) {
 				})
 				g.Expect(err).NotTo(HaveOccurred())
 				id := profile.Identity()
-				probe, err := provider.Probe(addons.CCM, id)
+				probe, err := render.Probe(addons.CCM, id)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(probe.Workloads).To(HaveLen(1))
 				deployment := &appsv1.Deployment{}
@@ -38,7 +38,7 @@ func TestEveryCCMHasAProbe(t *testing.T) {
 				for _, object := range addons.CCM.Objects {
 					names[object.GetKind()+"/"+object.GetName()] = true
 				}
-				granted := grantsOf(g, probe.Objects, provider.ProbeIdentity(id))
+				granted := grantsOf(g, probe.Objects, render.ProbeIdentity(id))
 				g.Expect(granted.rules).To(HaveExactElements(HaveField("Verbs", ConsistOf("get", "update", "patch"))),
 					"it may not create the Lease, which would be there again when the probe is deleted")
 				for _, object := range probe.Objects {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // grants are the rules that the objects give to an identity, and the roles it is bound to that are not among them.
@@ -100,7 +101,7 @@ func TestWithoutTheFenceTheCCMMayWriteNoLease(t *testing.T) {
 
 func TestTheFenceIsWhatLetsTheCCMWriteItsLease(t *testing.T) {
 	forEach(t, func(g Gomega, _ string, profile provider.Profile, _ int) {
-		granted := grantsOf(g, provider.FenceObjects(profile.Identity()), profile.Identity())
+		granted := grantsOf(g, render.FenceObjects(profile.Identity()), profile.Identity())
 		g.Expect(granted.external).To(BeEmpty())
 		g.Expect(granted.rules).To(HaveLen(2))
 		g.Expect(granted.rules).To(HaveEach(Satisfy(writesLeases)))

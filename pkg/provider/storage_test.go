@@ -22,7 +22,7 @@ func TestTheDefaultClassIsOneOfTheDriver(t *testing.T) {
 			g.Expect(wanted.Name).To(BeEmpty(), "it has no class")
 			return
 		}
-		csi, found := render(g, name, profile, minor).CSI, false
+		csi, found := rendered(g, name, profile, minor).CSI, false
 		for _, object := range csi.Objects {
 			if object.GetKind() != "StorageClass" {
 				continue
@@ -48,7 +48,7 @@ func TestTheDefaultClassIsOneOfTheDriver(t *testing.T) {
 func TestSnapshotsComeWithTheSidecar(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
 		snapshotters, shared := 0, map[string]int{}
-		for _, object := range render(g, name, profile, minor).CSI.Objects {
+		for _, object := range rendered(g, name, profile, minor).CSI.Objects {
 			if manifest.Shared(object) {
 				shared[object.GetKind()]++
 				continue
@@ -75,7 +75,7 @@ func TestSnapshotsComeWithTheSidecar(t *testing.T) {
 
 func TestSnapshotDefinitions(t *testing.T) {
 	forEach(t, func(g Gomega, name string, profile provider.Profile, minor int) {
-		for _, object := range render(g, name, profile, minor).CSI.Objects {
+		for _, object := range rendered(g, name, profile, minor).CSI.Objects {
 			if object.GetKind() == "CustomResourceDefinition" {
 				expectDefinition(g, object, minor)
 			}

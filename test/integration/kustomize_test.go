@@ -25,7 +25,7 @@ func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
 	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples", "default-namespaced"} {
 		t.Run(directory, func(t *testing.T) {
 			g := NewWithT(t)
-			objects, err := render(directory)
+			objects, err := kustomized(directory)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(objects).NotTo(BeEmpty())
 			strict := client.WithFieldValidation(suite.client, metav1.FieldValidationStrict)
@@ -58,7 +58,7 @@ func TestCertificatesAreTheOnlyDifferenceOfTheTwoInstallations(t *testing.T) {
 	} {
 		t.Run(directory, func(t *testing.T) {
 			g := NewWithT(t)
-			objects, err := render(directory)
+			objects, err := kustomized(directory)
 			g.Expect(err).NotTo(HaveOccurred())
 			var kinds []string
 			for _, object := range objects {
@@ -149,7 +149,7 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
 	t.Parallel()
 	for _, directory := range []string{"default", "default-self-managed", "default-namespaced", "usercluster-rbac"} {
-		objects, err := render(directory)
+		objects, err := kustomized(directory)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		for _, object := range objects {
 			if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
@@ -190,7 +190,7 @@ func configPath(directory string) string {
 	return filepath.Join("..", "..", "config", directory)
 }
 
-func render(directory string) ([]*unstructured.Unstructured, error) {
+func kustomized(directory string) ([]*unstructured.Unstructured, error) {
 	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), configPath(directory))
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func render(directory string) ([]*unstructured.Unstructured, error) {
 
 // decodeOne returns the first rendered object of a kind; without one it is the zero value.
 func decodeOne[T any](directory, kind string) (*T, error) {
-	objects, err := render(directory)
+	objects, err := kustomized(directory)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func startManagement() error {
 }
 
 func install(c client.Client, directory string, wanted func(*unstructured.Unstructured) bool) error {
-	objects, err := render(directory)
+	objects, err := kustomized(directory)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func TestAManagerOfSomeNamespacesNeedsRightsThereOnly(t *testing.T) {
 func bindRights(t *testing.T, namespace string) {
 	t.Helper()
 	g := NewWithT(t)
-	objects, err := render("default-namespaced")
+	objects, err := kustomized("default-namespaced")
 	g.Expect(err).NotTo(HaveOccurred())
 	bindings := 0
 	for _, object := range objects {
@@ -88,7 +88,7 @@ func bindRights(t *testing.T, namespace string) {
 func TestTheOverlayForNamespacesBindsNothingOfANamespaceClusterWide(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	objects, err := render("default-namespaced")
+	objects, err := kustomized("default-namespaced")
 	g.Expect(err).NotTo(HaveOccurred())
 	roles, bound := map[string][]rbacv1.PolicyRule{}, 0
 	for _, object := range objects {

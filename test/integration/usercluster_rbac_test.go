@@ -18,6 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -157,9 +158,9 @@ func TestUserClusterRulesBindNoForeignRole(t *testing.T) {
 func userClusterIdentity(t *testing.T) client.Client {
 	t.Helper()
 	g := NewWithT(t)
-	objects, err := render("usercluster-rbac")
+	objects, err := kustomized("usercluster-rbac")
 	g.Expect(err).NotTo(HaveOccurred())
-	boots, err := render("usercluster-rbac-bootstrap")
+	boots, err := kustomized("usercluster-rbac-bootstrap")
 	g.Expect(err).NotTo(HaveOccurred())
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
 	g.Expect(client.IgnoreAlreadyExists(suite.client.Create(t.Context(), namespace))).To(Succeed())
@@ -185,9 +186,9 @@ func rendered(t *testing.T, profile provider.Profile, minor int) []*unstructured
 		ClusterUID:  "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	probe, err := provider.Probe(addons.CCM, profile.Identity())
+	probe, err := render.Probe(addons.CCM, profile.Identity())
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, provider.FenceObjects(profile.Identity()))
+	return slices.Concat(addons.WithNodes().Objects, addons.CSI.Objects, probe.Objects, render.FenceObjects(profile.Identity()))
 }
 
 // simcloudConfig is complete, and of no one.

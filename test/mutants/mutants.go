@@ -22,6 +22,7 @@ const (
 	sloPackage               = "pkg/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
+	renderPackage            = "pkg/provider/render"
 	vspherePackage           = "pkg/provider/clouds/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
@@ -154,8 +155,8 @@ func fence() []mutant {
 		in(rule, "a probe that led for a moment is enough", "pass.probeLeads", against("ProbeLedAt >=", "0")),
 		of(leasesPackage, rule, "a Lease that was read before its holder died counts as renewed",
 			"leaseTracker.read", always("older")),
-		of(providerPackage, rule, "the probe makes its Lease again while it is deleted",
-			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")),
+		of(renderPackage, rule, "the probe makes its Lease again while it is deleted",
+			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")).onlyBy(providerPackage),
 		in(rule, "a probe that died may be another process", "pass.probeLeads", without("Holder ProbeHolder ==")),
 		in(rule, "KCM is touched while the probe runs", "pass.probeGone", never("Left")),
 		in(rule, "a CCM that changed is not probed again", "pass.applied", skips("forgetProbe")),

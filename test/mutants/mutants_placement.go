@@ -5,12 +5,12 @@ package main
 func placements() []mutant {
 	const rule = "2 placement"
 	return []mutant{
-		of(providerPackage, rule, "credentials go into the user cluster", "Place.Put", lacks("Secret")),
-		of(providerPackage, rule, "pods get a token of the management cluster",
-			"Place.pod", becomes("AutomountServiceAccountToken", "new(true)")),
-		of(providerPackage, rule, "Clusters of one namespace share their pods", "Place.deployment", skips("Labels")),
-		of(providerPackage, rule, "pods do not follow the API server",
-			"Place.deployment", instead("Checksum", "manifest.Checksum(nil)")),
+		of(renderPackage, rule, "credentials go into the user cluster", "Place.Put", lacks("Secret")).onlyBy(providerPackage),
+		of(renderPackage, rule, "pods get a token of the management cluster",
+			"Place.pod", becomes("AutomountServiceAccountToken", "new(true)")).onlyBy(providerPackage),
+		of(renderPackage, rule, "Clusters of one namespace share their pods", "Place.deployment", skips("Labels")).onlyBy(providerPackage),
+		of(renderPackage, rule, "pods do not follow the API server",
+			"Place.deployment", instead("Checksum", "manifest.Checksum(nil)")).onlyBy(providerPackage),
 		of(leasesPackage, rule, "pods beside the control plane do not count",
 			"Elections.PodsOf", negated("access ==")),
 		of(leasesPackage, rule, "pods that cannot be listed are none",

@@ -20,6 +20,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
@@ -253,7 +254,7 @@ func reopening(cluster *ucv1.Cluster) string {
 // objects names our Role and RoleBinding.
 func (f *fenceTarget) objects() string {
 	var names []string
-	for _, object := range provider.FenceObjects(f.identity) {
+	for _, object := range render.FenceObjects(f.identity) {
 		names = append(names, object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName())
 	}
 	return strings.Join(names, " and ")

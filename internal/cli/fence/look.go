@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
@@ -122,7 +122,7 @@ func fenceState(fence observation.Fence) string {
 }
 
 func (f *fenceTarget) lookAtObjects(ctx context.Context, report *fenceReport) {
-	for _, object := range provider.FenceObjects(f.identity) {
+	for _, object := range render.FenceObjects(f.identity) {
 		name := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
 		err := f.session.Client().Get(ctx, client.ObjectKeyFromObject(object), object)
 		if client.IgnoreNotFound(err) != nil {
@@ -178,11 +178,11 @@ func (f *fenceTarget) lookAtDeployments(ctx context.Context, report *fenceReport
 		return found.Spec.Template.Spec.ServiceAccountName == f.identity.ServiceAccountName
 	}
 	if f.cluster.CCMInControlPlane() {
-		label := provider.Place{Cluster: f.cluster.Name}.Label()
+		label := render.Place{Cluster: f.cluster.Name}.Label()
 		reader, namespace = f.management, f.cluster.Namespace
 		isCCM = func(found *appsv1.Deployment) bool {
 			return found.Labels[manifest.ClusterLabel] == label &&
-				!strings.HasSuffix(found.Labels[manifest.PartOfLabel], provider.ProbeSuffix)
+				!strings.HasSuffix(found.Labels[manifest.PartOfLabel], render.ProbeSuffix)
 		}
 	}
 	list := &appsv1.DeploymentList{}

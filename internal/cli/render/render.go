@@ -21,6 +21,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the
@@ -133,7 +134,7 @@ func (f *renderFlags) objects(profile provider.Profile, config map[string][]byte
 	if err != nil {
 		return nil, err
 	}
-	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, provider.FenceObjects(profile.Identity()), addons.Nodes.Objects)
+	objects := slices.Concat(addons.CSI.Objects, addons.CCM.Objects, render.FenceObjects(profile.Identity()), addons.Nodes.Objects)
 	if f.showSecrets {
 		return objects, nil
 	}
@@ -153,7 +154,7 @@ func (f *renderFlags) placed(ccm manifest.Set, profile provider.Profile, config 
 	if problem := provider.CloudConfigProblem(profile, config, true); problem != "" {
 		return manifest.Set{}, errors.New("the cloud configuration cannot be used beside the control plane: " + problem)
 	}
-	place := provider.Place{Namespace: f.namespace, Cluster: f.name, Kubeconfig: []byte("# made of the kubeconfig of the Cluster\n")}
+	place := render.Place{Namespace: f.namespace, Cluster: f.name, Kubeconfig: []byte("# made of the kubeconfig of the Cluster\n")}
 	return place.Put(ccm)
 }
 

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // hosted is an installer whose CCM is beside the control plane, with an API server that gives tokens for a day.
@@ -62,7 +62,7 @@ func newHosted(t *testing.T) *hosted {
 	).Build()
 	h.beside = Beside{Client: h.management, Live: h.management, Namespace: "user-a"}
 	var err error
-	h.set, err = provider.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: []byte("of the CCM")}.Put(renderSimcloud(t).CCM)
+	h.set, err = render.Place{Namespace: "user-a", Cluster: "a", Kubeconfig: []byte("of the CCM")}.Put(renderSimcloud(t).CCM)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return h
 }

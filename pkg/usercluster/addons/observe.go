@@ -19,8 +19,8 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -66,7 +66,7 @@ func (in *Installer) Probe(
 	if err != nil {
 		return observation.Unknown[observation.Probe](err.Error())
 	}
-	id = provider.ProbeIdentity(id)
+	id = render.ProbeIdentity(id)
 	lease := in.leases.Lease(ctx, id.LeaseNamespace, id.LeaseName)
 	if lease.IsUnknown() {
 		return observation.Unknown[observation.Probe](lease.Why())

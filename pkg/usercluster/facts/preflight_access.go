@@ -15,8 +15,8 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -32,7 +32,7 @@ func rightsNeeded(id manifest.Identity, machines []authorizationv1.ResourceAttri
 	if id.LeaseName == "" {
 		return needed // The provider is not known, which is a finding of its own.
 	}
-	for _, object := range provider.FenceObjects(id) {
+	for _, object := range render.FenceObjects(id) {
 		for _, verb := range []string{"create", "patch", "delete"} {
 			needed = append(needed, authorizationv1.ResourceAttributes{
 				Group: object.GroupVersionKind().Group, Resource: strings.ToLower(object.GetKind()) + "s", Verb: verb,

@@ -14,8 +14,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -30,7 +30,7 @@ func (e *Elections) Fence(ctx context.Context, id manifest.Identity) observation
 		Identity: UserName(id),
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
 	}
-	for _, want := range provider.FenceObjects(id) {
+	for _, want := range render.FenceObjects(id) {
 		live, err := reads.Live(ctx, e.client, want)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[observation.Fence](reads.Because("reading "+reads.RefOf(want).String(), err))
@@ -111,7 +111,7 @@ func sameContent(a, b *unstructured.Unstructured) bool {
 
 // OpenFence lets the CCM's identity write its Lease.
 func (e *Elections) OpenFence(ctx context.Context, id manifest.Identity) error {
-	for _, object := range provider.FenceObjects(id) {
+	for _, object := range render.FenceObjects(id) {
 		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
@@ -124,7 +124,7 @@ func (e *Elections) OpenFence(ctx context.Context, id manifest.Identity) error {
 // CloseFence takes that right away again; a CCM that leads then ends at its renew deadline. The binding goes first: it
 // is what grants.
 func (e *Elections) CloseFence(ctx context.Context, id manifest.Identity) error {
-	objects := provider.FenceObjects(id)
+	objects := render.FenceObjects(id)
 	for i := range objects {
 		object := objects[len(objects)-1-i]
 		err := e.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))

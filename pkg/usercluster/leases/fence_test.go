@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // authorizer answers SubjectAccessReviews.
@@ -45,7 +45,7 @@ func TestFenceOpensAndCloses(t *testing.T) {
 	g.Expect(look().Open).To(BeTrue())
 
 	role := &rbacv1.Role{}
-	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(provider.FenceObjects(id)[0]), role)).To(Succeed())
+	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(render.FenceObjects(id)[0]), role)).To(Succeed())
 	role.Rules = nil
 	g.Expect(s.client.Update(t.Context(), role)).To(Succeed())
 	g.Expect(look().Open).To(BeFalse(), "a Role that grants nothing does not open it")

@@ -17,8 +17,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -33,7 +33,7 @@ func (e *Elections) MigrationLock(ctx context.Context, id manifest.Identity) obs
 		return observation.Unknown[observation.Lock](lease.Why())
 	}
 	lock := observation.Lock{Lease: lease.Value(), Granted: lease.IsKnown()}
-	for _, want := range provider.LockObjects(id) {
+	for _, want := range render.LockObjects(id) {
 		live, err := reads.Live(ctx, e.client, want)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[observation.Lock](reads.Because("reading "+reads.RefOf(want).String(), err))
@@ -80,7 +80,7 @@ func (e *Elections) lockDenied(ctx context.Context, id manifest.Identity) (denie
 
 // AllowLock makes the Lease of the migration lock, and lets both managers hold it.
 func (e *Elections) AllowLock(ctx context.Context, id manifest.Identity) error {
-	for _, object := range append(provider.LockObjects(id), provider.LockLease(id)) {
+	for _, object := range append(render.LockObjects(id), render.LockLease(id)) {
 		err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 		if err != nil {
@@ -141,7 +141,7 @@ func (e *Elections) unrenewed(ctx context.Context, seen observation.Lease, to st
 
 // RemoveLock deletes our Role and RoleBinding, and the Lease that was seen to be held by no one, if that is still so.
 func (e *Elections) RemoveLock(ctx context.Context, id manifest.Identity, seen observation.Lease) error {
-	objects := provider.LockObjects(id)
+	objects := render.LockObjects(id)
 	slices.Reverse(objects)
 	for _, object := range objects {
 		if err := e.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {

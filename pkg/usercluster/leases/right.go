@@ -15,7 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -27,7 +27,7 @@ func (e *Elections) LeaseRight(ctx context.Context, lease observation.Ref) obser
 		return observation.Unknown[observation.LeaseRight](reads.Because("asking whether we may patch "+lease.String(), unanswered))
 	}
 	right, denied := observation.LeaseRight{May: may}, unanswered == nil && !may
-	for _, object := range provider.KCMLeaseObjects(lease, "") {
+	for _, object := range render.KCMLeaseObjects(lease, "") {
 		_, err := reads.Live(ctx, e.client, object)
 		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
 			return observation.Unknown[observation.LeaseRight](reads.Because("reading "+reads.RefOf(object).String(), err))
@@ -72,7 +72,7 @@ func (e *Elections) grantLease(ctx context.Context, lease observation.Ref) error
 	if err != nil || user == "" {
 		return err
 	}
-	for _, object := range provider.KCMLeaseObjects(lease, user) {
+	for _, object := range render.KCMLeaseObjects(lease, user) {
 		err := e.client.Apply(
 			ctx,
 			client.ApplyConfigurationFromUnstructured(object),
@@ -106,7 +106,7 @@ func answered(err error) bool {
 // RevokeLease takes that back. The binding goes first: it is what grants. Where that is refused, LeaseRight goes on showing what
 // is left, which is no error, because asked at once it would be refused again.
 func (e *Elections) RevokeLease(ctx context.Context, lease observation.Ref) error {
-	for _, object := range slices.Backward(provider.KCMLeaseObjects(lease, "")) {
+	for _, object := range slices.Backward(render.KCMLeaseObjects(lease, "")) {
 		if err := e.client.Delete(ctx, object); err != nil && (!answered(err) || overloaded(err)) {
 			return fmt.Errorf("take back our right to %s with %s: %w", lease, reads.RefOf(object), err)
 		}

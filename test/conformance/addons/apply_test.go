@@ -23,9 +23,9 @@ import (
 // atOnce is how many requests the tests have under way.
 const atOnce = 8
 
-// applied brings a cluster to a render: what the comparison names is written, each object once, and nothing the second time.
+// applied brings a cluster to a rendering: what the comparison names is written, each object once, and nothing the second time.
 // What it returns is obsolete then.
-func applied(t *testing.T, c *cluster, r render) (obsolete []string) {
+func applied(t *testing.T, c *cluster, r rendering) (obsolete []string) {
 	t.Helper()
 	g := NewWithT(t)
 	g.Expect(warnings(t, r.objects())).To(BeEmpty())
@@ -40,7 +40,7 @@ func applied(t *testing.T, c *cluster, r render) (obsolete []string) {
 }
 
 // repaired has someone change objects, and the controller find and fix exactly those.
-func repaired(t *testing.T, c *cluster, r render) {
+func repaired(t *testing.T, c *cluster, r rendering) {
 	t.Helper()
 	g := NewWithT(t)
 	damaged := damage(t, r)
@@ -51,7 +51,7 @@ func repaired(t *testing.T, c *cluster, r render) {
 }
 
 // damage changes an object of each kind in each set, the way a person does: an argument, a rule, a label, or all of it.
-func damage(t *testing.T, r render) (damaged []string) {
+func damage(t *testing.T, r rendering) (damaged []string) {
 	t.Helper()
 	g := NewWithT(t)
 	for _, set := range r.sets() {

@@ -79,7 +79,7 @@ func TestARenderThatIsAnotherOneIsWrittenAgain(t *testing.T) {
 	g := NewWithT(t)
 	first, second := configMap("changes"), configMap("changes")
 	second.Data["a"] = "2"
-	one, other := render{addons: manifest.Addons{CCM: set(t, first)}}, render{addons: manifest.Addons{CCM: set(t, second)}}
+	one, other := rendering{addons: manifest.Addons{CCM: set(t, first)}}, rendering{addons: manifest.Addons{CCM: set(t, second)}}
 	removed(t, one.objects()...)
 	c := connect(t, owner)
 	g.Expect(c.apply(t, one)).To(Equal([]string{"patch configmaps kube-system/changes"}))
@@ -108,7 +108,7 @@ func TestPruningLeavesWhatLasts(t *testing.T) {
 	removed(t, both.Objects...)
 
 	c := connect(t, owner)
-	from, to := render{addons: manifest.Addons{CSI: both}}, render{addons: manifest.Addons{CSI: stays}}
+	from, to := rendering{addons: manifest.Addons{CSI: both}}, rendering{addons: manifest.Addons{CSI: stays}}
 	g.Expect(c.apply(t, from)).To(HaveLen(5))
 	g.Expect(gone(from, to)).To(Equal([]string{"ConfigMap kube-system/goes"}))
 	c.apply(t, to)

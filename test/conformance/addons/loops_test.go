@@ -9,8 +9,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // asked is what a program asks of the API server, and the source that says so.
@@ -85,7 +85,7 @@ func holding(id manifest.Identity) []grant {
 func fenced(t *testing.T, id manifest.Identity) []grant {
 	t.Helper()
 	role := &rbacv1.Role{}
-	decode(NewWithT(t), provider.FenceObjects(id)[0], role)
+	decode(NewWithT(t), render.FenceObjects(id)[0], role)
 	var all []grant
 	for _, rule := range role.Rules {
 		all = append(all, expand(rule, role.Namespace)...)
@@ -94,7 +94,7 @@ func fenced(t *testing.T, id manifest.Identity) []grant {
 }
 
 // fenceable is what a fence may be about.
-func fenceable(r render) []grant {
+func fenceable(r rendering) []grant {
 	all := append(holding(r.identity), making(r.identity.LeaseNamespace)...)
 	for _, further := range furtherLeases(r.provider) {
 		id := r.identity

@@ -89,8 +89,8 @@ func (w world) objections(after world, doomed []string) []string {
 	return all
 }
 
-// missing are the objects of one render that are not in another one.
-func missing(from, to render) (objects []*unstructured.Unstructured) {
+// missing are the objects of one rendering that are not in another one.
+func missing(from, to rendering) (objects []*unstructured.Unstructured) {
 	for _, object := range from.objects() {
 		if !slices.ContainsFunc(to.objects(), func(other *unstructured.Unstructured) bool { return key(other) == key(object) }) {
 			objects = append(objects, object)
@@ -105,7 +105,7 @@ func lasts(object *unstructured.Unstructured) bool {
 }
 
 // gone are those of them that are deleted, and do not last.
-func gone(from, to render) (doomed []string) {
+func gone(from, to rendering) (doomed []string) {
 	for _, object := range missing(from, to) {
 		if !lasts(object) {
 			doomed = append(doomed, key(object))
@@ -114,9 +114,9 @@ func gone(from, to render) (doomed []string) {
 	return doomed
 }
 
-// pruned takes what the former render had and this one has not out of a cluster that both were applied to; the comparison names
+// pruned takes what the former rendering had and this one has not out of a cluster that both were applied to; the comparison names
 // what is obsolete.
-func pruned(t *testing.T, c *cluster, from, to render, obsolete []string) {
+func pruned(t *testing.T, c *cluster, from, to rendering, obsolete []string) {
 	t.Helper()
 	g := NewWithT(t)
 	doomed, unwanted := gone(from, to), []string{}
@@ -137,18 +137,18 @@ func pruned(t *testing.T, c *cluster, from, to render, obsolete []string) {
 }
 
 // differ says that one of two renders has objects that the other one has not.
-func differ(one, other render) bool {
+func differ(one, other rendering) bool {
 	return len(gone(one, other))+len(gone(other, one)) > 0
 }
 
 // withdrawn takes all of a provider out of a cluster that is at the first of its renders. What lasts is left of all of them, and
 // is deleted for the next provider.
-func withdrawn(t *testing.T, c *cluster, all []render) {
+func withdrawn(t *testing.T, c *cluster, all []rendering) {
 	t.Helper()
 	g := NewWithT(t)
 	before := look(t)
-	g.Expect(c.prune(t, render{})).NotTo(BeEmpty())
-	g.Expect(before.objections(look(t), gone(all[0], render{}))).To(BeEmpty())
+	g.Expect(c.prune(t, rendering{})).NotTo(BeEmpty())
+	g.Expect(before.objections(look(t), gone(all[0], rendering{}))).To(BeEmpty())
 	left := map[string]*unstructured.Unstructured{}
 	for _, r := range all {
 		for _, object := range r.objects() {

@@ -14,12 +14,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-// render is what the catalogue has for one minor of a provider: CCM, CSI driver and probe.
-type render struct {
+// rendering is what the catalogue has for one minor of a provider: CCM, CSI driver and probe.
+type rendering struct {
 	provider string
 	minor    int
 	identity manifest.Identity
@@ -27,14 +28,14 @@ type render struct {
 }
 
 // renders are those of all minors of a provider, the oldest first.
-func renders(g Gomega, name string, profile provider.Profile) []render {
-	var all []render
+func renders(g Gomega, name string, profile provider.Profile) []rendering {
+	var all []rendering
 	for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue
 		}
-		made := render{provider: name, minor: minor, identity: profile.Identity()}
+		made := rendering{provider: name, minor: minor, identity: profile.Identity()}
 		var err error
 		made.addons, err = profile.Render(manifest.RenderInput{
 			Version: version, CloudConfig: profile.Example(), ClusterUID: "6f4cbf1e-0a2f-4b7e-9d0c-1c0d2f3a4b5c",
@@ -44,7 +45,7 @@ func renders(g Gomega, name string, profile provider.Profile) []render {
 			},
 		})
 		g.Expect(err).NotTo(HaveOccurred(), "%s 1.%d", name, minor)
-		made.addons.Probe, err = provider.Probe(made.addons.CCM, made.identity)
+		made.addons.Probe, err = render.Probe(made.addons.CCM, made.identity)
 		g.Expect(err).NotTo(HaveOccurred(), "%s 1.%d", name, minor)
 		all = append(all, made)
 	}
@@ -52,8 +53,8 @@ func renders(g Gomega, name string, profile provider.Profile) []render {
 	return all
 }
 
-// newest is the render of a provider that faults are put into.
-func newest(t *testing.T, name string) render {
+// newest is the rendering of a provider that faults are put into.
+func newest(t *testing.T, name string) rendering {
 	t.Helper()
 	g := NewWithT(t)
 	profile, known := provider.New().Lookup(name)
@@ -62,11 +63,11 @@ func newest(t *testing.T, name string) render {
 	return all[len(all)-1]
 }
 
-func (r render) sets() []manifest.Set {
+func (r rendering) sets() []manifest.Set {
 	return []manifest.Set{r.addons.CCM, r.addons.CSI, r.addons.Probe}
 }
 
-func (r render) objects() []*unstructured.Unstructured {
+func (r rendering) objects() []*unstructured.Unstructured {
 	return slices.Concat(r.addons.CCM.Objects, r.addons.CSI.Objects, r.addons.Probe.Objects)
 }
 
@@ -79,7 +80,7 @@ type cluster struct {
 }
 
 // apply does what the controller does, and says what was written.
-func (c *cluster) apply(t *testing.T, r render) []string {
+func (c *cluster) apply(t *testing.T, r rendering) []string {
 	t.Helper()
 	g := NewWithT(t)
 	return writesOf(g, c.user, func() {
@@ -92,9 +93,9 @@ func (c *cluster) apply(t *testing.T, r render) []string {
 	})
 }
 
-// observe compares a render with the cluster, whatever was found before, and says which objects are to be applied and which
+// observe compares a rendering with the cluster, whatever was found before, and says which objects are to be applied and which
 // are to go.
-func (c *cluster) observe(t *testing.T, r render) (drifted, obsolete []string) {
+func (c *cluster) observe(t *testing.T, r rendering) (drifted, obsolete []string) {
 	t.Helper()
 	g := NewWithT(t)
 	c.clock.Step(time.Hour)
@@ -113,7 +114,7 @@ func (c *cluster) observe(t *testing.T, r render) (drifted, obsolete []string) {
 }
 
 // prune does what the controller does with objects that are not wanted any more, and says what was written.
-func (c *cluster) prune(t *testing.T, r render) []string {
+func (c *cluster) prune(t *testing.T, r rendering) []string {
 	t.Helper()
 	g := NewWithT(t)
 	var wanted []*unstructured.Unstructured

@@ -10,13 +10,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
-// granted says of the identities of a render that they may do what they ask for, and no more. What it returns are those of the
+// granted says of the identities of a rendering that they may do what they ask for, and no more. What it returns are those of the
 // provider's reasons that were needed.
-func granted(t *testing.T, c *cluster, r render) (used []string) {
+func granted(t *testing.T, c *cluster, r rendering) (used []string) {
 	t.Helper()
 	g := NewWithT(t)
 	fence := fenced(t, r.identity)
@@ -41,11 +41,11 @@ func account(id manifest.Identity) identity {
 }
 
 // ccmObjections against the rights of CCM and probe; the fence grants the CCM something, or nothing.
-func ccmObjections(t *testing.T, r render, fence []grant) (used, objections []string) {
+func ccmObjections(t *testing.T, r rendering, fence []grant) (used, objections []string) {
 	t.Helper()
 	ours := grantsOf(reasons(r.provider))
 	needed := slices.Concat(grantsOf(loops()), grantsOf(process()))
-	probe := provider.ProbeIdentity(r.identity)
+	probe := render.ProbeIdentity(r.identity)
 	for _, who := range []struct {
 		name string
 		id   manifest.Identity
@@ -85,7 +85,7 @@ func except(others, all []grant) []grant {
 }
 
 // csiObjections against the rights of every ServiceAccount of the CSI driver.
-func csiObjections(t *testing.T, r render) (objections []string) {
+func csiObjections(t *testing.T, r rendering) (objections []string) {
 	t.Helper()
 	found, err := accounts(r.addons.CSI)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -124,8 +124,8 @@ func (i identity) sidecarsLack(t *testing.T, set manifest.Set, images []string) 
 	return least
 }
 
-// rightsOf is all that the rights of a render depend on: the rules and bindings, and which containers have them.
-func rightsOf(t *testing.T, r render) string {
+// rightsOf is all that the rights of a rendering depend on: the rules and bindings, and which containers have them.
+func rightsOf(t *testing.T, r rendering) string {
 	t.Helper()
 	g := NewWithT(t)
 	found, err := accounts(r.addons.CSI)

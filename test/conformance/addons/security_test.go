@@ -15,8 +15,8 @@ import (
 	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
 // levels of the Pod Security Standards, the strictest first.
@@ -35,9 +35,9 @@ func stricter(level manifest.PodSecurity) (manifest.PodSecurity, bool) {
 }
 
 // secured says of every workload that it needs the level that is declared for it, and no other.
-func secured(t *testing.T, r render) {
+func secured(t *testing.T, r rendering) {
 	t.Helper()
-	beside, err := provider.Place{Namespace: "user-a", Cluster: "a"}.Put(r.addons.CCM)
+	beside, err := render.Place{Namespace: "user-a", Cluster: "a"}.Put(r.addons.CCM)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, set := range append(r.sets(), beside) {
 		NewWithT(t).Expect(securityObjections(t, set, r.minor)).To(BeEmpty())

@@ -17,8 +17,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// sharedOf are the objects of a render that a cluster has once.
-func sharedOf(r render) (objects []*unstructured.Unstructured) {
+// sharedOf are the objects of a rendering that a cluster has once.
+func sharedOf(r rendering) (objects []*unstructured.Unstructured) {
 	for _, object := range r.addons.CSI.Objects {
 		if manifest.Shared(object) {
 			objects = append(objects, object)
@@ -45,22 +45,22 @@ func TestWhatSomeoneElseBroughtIsLeftAlone(t *testing.T) {
 		made.Namespace = "default"
 		return set(t, made).Objects
 	}
-	only := func(wanted ...string) func(*testing.T, render) []*unstructured.Unstructured {
-		return func(_ *testing.T, r render) []*unstructured.Unstructured {
+	only := func(wanted ...string) func(*testing.T, rendering) []*unstructured.Unstructured {
+		return func(_ *testing.T, r rendering) []*unstructured.Unstructured {
 			return slices.DeleteFunc(sharedOf(r), func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted, o.GetKind()+" "+o.GetName()) })
 		}
 	}
 	const classes, program = "CustomResourceDefinition volumesnapshotclasses.snapshot.storage.k8s.io", "Deployment snapshot-controller"
 	for name, tc := range map[string]struct {
-		theirs func(*testing.T, render) []*unstructured.Unstructured
+		theirs func(*testing.T, rendering) []*unstructured.Unstructured
 		// want are the kinds of what is ours afterwards.
 		want []string
 	}{
 		"nothing":            {only(), kinds(sharedOf(newest(t, "openstack")))},
-		"all of it":          {func(_ *testing.T, r render) []*unstructured.Unstructured { return sharedOf(r) }, nil},
+		"all of it":          {func(_ *testing.T, r rendering) []*unstructured.Unstructured { return sharedOf(r) }, nil},
 		"one definition":     {only(classes), []string{"CustomResourceDefinition"}},
 		"the controller":     {only(program), []string{"CustomResourceDefinition"}},
-		"another controller": {func(t *testing.T, _ render) []*unstructured.Unstructured { return elsewhere(t) }, []string{"CustomResourceDefinition"}},
+		"another controller": {func(t *testing.T, _ rendering) []*unstructured.Unstructured { return elsewhere(t) }, []string{"CustomResourceDefinition"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

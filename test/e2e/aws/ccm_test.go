@@ -23,6 +23,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 )
@@ -58,7 +59,7 @@ func (w *world) story(cloudConfig map[string][]byte, asked []string) {
 	w.expectFenced(pods, asked)
 
 	opened := time.Now()
-	w.apply(provider.FenceObjects(w.identity()))
+	w.apply(render.FenceObjects(w.identity()))
 	w.step(opened, "leads", func(g Gomega) { g.Expect(w.holder(g)).To(HavePrefix("ip-10-0-1-")) })
 	w.step(opened, "initialized the new Node", w.expectInitialized)
 	w.step(opened, "tainted the Node whose instance is stopped", func(g Gomega) {

@@ -1,4 +1,4 @@
-package provider
+package render
 
 import (
 	"crypto/sha256"
@@ -108,7 +108,7 @@ func (p Place) kubeconfig(access manifest.Access) *unstructured.Unstructured {
 func (p Place) budget(object *unstructured.Unstructured) error {
 	p.move(object, p.name(object.GetName()))
 	budget := &policyv1.PodDisruptionBudget{}
-	return change(object, budget, func() { p.mark(budget.Spec.Selector.MatchLabels) })
+	return changeTyped(object, budget, func() { p.mark(budget.Spec.Selector.MatchLabels) })
 }
 
 func (p Place) deployment(object *unstructured.Unstructured) (*manifest.Access, error) {
@@ -117,7 +117,7 @@ func (p Place) deployment(object *unstructured.Unstructured) (*manifest.Access, 
 	object.SetAnnotations(nil)
 	access := &manifest.Access{Secret: secret, Key: tokenKey}
 	deployment := &appsv1.Deployment{}
-	return access, change(object, deployment, func() {
+	return access, changeTyped(object, deployment, func() {
 		template := &deployment.Spec.Template
 		access.Account = observation.Ref{
 			Kind: "ServiceAccount", Namespace: manifest.Namespace, Name: template.Spec.ServiceAccountName,
@@ -181,8 +181,8 @@ func (p Place) container(container *corev1.Container) {
 	}
 }
 
-// change changes an object in its own type.
-func change(object *unstructured.Unstructured, typed any, change func()) error {
+// changeTyped changes an object in its own type.
+func changeTyped(object *unstructured.Unstructured, typed any, change func()) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 		return err
 	}
