@@ -15,6 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 const (
@@ -66,7 +67,7 @@ func providerDocument(name string, profile provider.Profile) (string, error) {
 	for _, key := range description.Keys {
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key.Name, map[bool]string{true: "yes", false: "no"}[key.Required], key.Text)
 	}
-	providerNames(&out, description, profile.Facts(fmt.Sprintf("1.%d.0", provider.LastMinor)))
+	providerNames(&out, description, profile.Facts(fmt.Sprintf("1.%d.0", versions.LastMinor)))
 	if err := providerSecurity(&out, profile); err != nil {
 		return "", fmt.Errorf("document provider %s: %w", name, err)
 	}
@@ -98,7 +99,7 @@ func brokenReleases(out *strings.Builder, releases []manifest.BrokenRelease) {
 
 // providerSecurity is about the newest minor.
 func providerSecurity(out *strings.Builder, profile provider.Profile) error {
-	for minor := provider.LastMinor; minor >= provider.FirstMinor; minor-- {
+	for minor := versions.LastMinor; minor >= versions.FirstMinor; minor-- {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue
@@ -128,7 +129,7 @@ func providerSecurity(out *strings.Builder, profile provider.Profile) error {
 func providerVersions(out *strings.Builder, profile provider.Profile) {
 	out.WriteString("| Kubernetes | CCM | CSI driver | Refused |\n|---|---|---|---|\n")
 	var reasons []string
-	for _, row := range provider.Matrix(profile) {
+	for _, row := range versions.Matrix(profile) {
 		var refused []string
 		for _, refusal := range row.Refused {
 			reason := refusal.Reason

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 // providerMatrix has a row for each provider.
@@ -14,7 +15,7 @@ func providerMatrix(catalogue *provider.Catalogue) string {
 		"|---|---|---|---|---|\n")
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
-		external, migrating := provider.Supported(profile)
+		external, migrating := versions.Supported(profile)
 		inTree := "never"
 		if tree := profile.Describe().InTree; tree != nil {
 			inTree = fmt.Sprintf("1.%d", tree.LastMinor)
@@ -41,7 +42,7 @@ func testedWith(name string) string {
 func commonVersionRules() string {
 	var out strings.Builder
 	out.WriteString("| Refused | Because |\n|---|---|\n")
-	for _, refusal := range provider.Always() {
+	for _, refusal := range versions.Always() {
 		fmt.Fprintf(&out, "| %s | %s ([source](%s)) |\n", refusal, refusal.Reason, refusal.Link)
 	}
 	return out.String()

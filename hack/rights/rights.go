@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 // rights are the rules in kube-system and those of the whole cluster.
@@ -59,7 +60,7 @@ type names struct {
 func rightsOf(profile provider.Profile) (rights, error) {
 	found := names{own: map[string]map[string]bool{}, shared: map[string]map[string]bool{}, bound: map[string]map[string]bool{}}
 	registered := ""
-	for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
+	for minor := versions.FirstMinor; minor <= versions.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue

@@ -8,7 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 func TestAProfileCannotNameABrokenRelease(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTheCatalogueHasNoBrokenRelease(t *testing.T) {
 	g, catalogue := NewWithT(t), everyProvider()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
-		minors, _ := provider.Supported(profile)
+		minors, _ := versions.Supported(profile)
 		for _, minor := range minors {
 			addons := rendered(g, name, profile, minor)
 			for _, object := range slices.Concat(addons.CCM.Objects, addons.CSI.Objects) {

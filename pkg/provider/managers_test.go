@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 func TestRecognizeManager(t *testing.T) {
@@ -78,7 +78,7 @@ func TestEveryCCMOfTheCatalogueIsRecognized(t *testing.T) {
 	catalogue := builtIn()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
-		for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
+		for minor := versions.FirstMinor; minor <= versions.LastMinor; minor++ {
 			version := fmt.Sprintf("1.%d.0", minor)
 			if _, err := profile.Release(version); err != nil {
 				continue

@@ -13,6 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 // contents are what the catalogue has for a provider, over all its minors.
@@ -37,7 +38,7 @@ func (c *Catalogue) contentsOf(name string, profile Profile) contents {
 
 func newContents(profile Profile) contents {
 	found := contents{images: map[string][]int{}, workloads: map[string]map[string]bool{}, managers: map[string]bool{}}
-	for minor := FirstMinor; minor <= LastMinor; minor++ {
+	for minor := versions.FirstMinor; minor <= versions.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue

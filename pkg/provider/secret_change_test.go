@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 // TestAChangedSecretRollsThosePodsThatReadIt changes the values of each provider's cloud configuration, one after the other: the
@@ -22,9 +22,9 @@ func TestAChangedSecretRollsThosePodsThatReadIt(t *testing.T) {
 	catalogue := builtIn()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Lookup(name)
-		minor := provider.LastMinor
+		minor := versions.LastMinor
 		for ; profile.Facts(fmt.Sprintf("1.%d.0", minor)).VersionProblem != ""; minor-- {
-			NewWithT(t).Expect(minor).To(BeNumerically(">", provider.FirstMinor), name)
+			NewWithT(t).Expect(minor).To(BeNumerically(">", versions.FirstMinor), name)
 		}
 		render := func(config map[string][]byte) ([]*unstructured.Unstructured, error) {
 			addons, err := profile.Render(

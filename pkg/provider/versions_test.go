@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
@@ -21,7 +22,7 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 			g := NewWithT(t)
 			profile, _ := catalogue.Lookup(name)
 			there := 0
-			for _, row := range provider.Matrix(profile) {
+			for _, row := range versions.Matrix(profile) {
 				facts := profile.Facts("1." + strconv.Itoa(row.Minor) + ".0")
 				g.Expect(facts.VersionProblem).To(Equal(row.Problem))
 				if row.Problem == "" {
@@ -66,7 +67,7 @@ func TestOnlyMinorsWithACCMAreNotRefused(t *testing.T) {
 			g := NewWithT(t)
 			profile, _ := catalogue.Lookup(name)
 			var there, inTree []int
-			for _, row := range provider.Matrix(profile) {
+			for _, row := range versions.Matrix(profile) {
 				if row.Problem == "" {
 					there = append(there, row.Minor)
 				}
@@ -74,7 +75,7 @@ func TestOnlyMinorsWithACCMAreNotRefused(t *testing.T) {
 			if tree := profile.Describe().InTree; tree != nil {
 				inTree = slices.DeleteFunc(slices.Clone(there), func(minor int) bool { return minor > tree.LastMinor })
 			}
-			external, migrating := provider.Supported(profile)
+			external, migrating := versions.Supported(profile)
 			g.Expect(external).To(Equal(there))
 			g.Expect(migrating).To(Equal(inTree))
 		})
@@ -87,7 +88,7 @@ func TestCCMsAreWithinTheSkew(t *testing.T) {
 	for _, name := range []string{"aws", "azure", "gcp", "openstack", "simcloud", "vsphere"} {
 		t.Run(name, func(t *testing.T) {
 			profile, _ := catalogue.Lookup(name)
-			for _, row := range provider.Matrix(profile) {
+			for _, row := range versions.Matrix(profile) {
 				if row.Problem != "" {
 					continue
 				}

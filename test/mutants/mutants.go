@@ -23,6 +23,7 @@ const (
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
 	renderPackage            = "pkg/provider/render"
+	versionsPackage          = "pkg/provider/versions"
 	vspherePackage           = "pkg/provider/clouds/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 const versionsLong = `Show which releases of CCM and CSI driver the catalogue has for each minor of Kubernetes, and
@@ -44,7 +45,7 @@ func Versions() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			table := provider.TableOf(name, profile)
+			table := versions.TableOf(name, profile)
 			return terminal.Write(
 				command.OutOrStdout(),
 				output,
@@ -70,7 +71,7 @@ func lookup(name string) (provider.Profile, error) {
 	return profile, nil
 }
 
-func writeTable(w io.Writer, title string, matrix provider.Table) error {
+func writeTable(w io.Writer, title string, matrix versions.Table) error {
 	inTree := title + " was never in-tree."
 	if matrix.InTreeName != "" {
 		inTree = fmt.Sprintf("The last Kubernetes with the in-tree provider %s is 1.%d.", matrix.InTreeName, matrix.LastInTreeMinor)

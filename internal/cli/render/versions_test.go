@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 func TestVersionsShowsConditionsReasonsAndLinks(t *testing.T) {
@@ -34,10 +35,10 @@ func TestVersionsPrintsTheTableForPrograms(t *testing.T) {
 			g := NewWithT(t)
 			stdout, _, code := execute("versions", "--provider", "aws", "-o", format)
 			g.Expect(code).To(Equal(0))
-			var got provider.Table
+			var got versions.Table
 			g.Expect(read([]byte(stdout), &got)).To(Succeed())
 			profile, _ := provider.New().Lookup("aws")
-			g.Expect(got).To(Equal(provider.TableOf("aws", profile)))
+			g.Expect(got).To(Equal(versions.TableOf("aws", profile)))
 		})
 	}
 }

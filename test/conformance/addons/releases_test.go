@@ -8,8 +8,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 // A minor that the catalogue gets needs its kube-apiserver for make conformance-addons.
@@ -24,5 +24,5 @@ func TestMakefileNamesAKubeAPIServerOfEveryMinor(t *testing.T) {
 		g.Expect(manifest.Minor(release)).To(Equal(want))
 		want++
 	}
-	g.Expect(want).To(Equal(provider.LastMinor + 1))
+	g.Expect(want).To(Equal(versions.LastMinor + 1))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
@@ -30,7 +31,7 @@ type rendering struct {
 // renders are those of all minors of a provider, the oldest first.
 func renders(g Gomega, name string, profile provider.Profile) []rendering {
 	var all []rendering
-	for minor := provider.FirstMinor; minor <= provider.LastMinor; minor++ {
+	for minor := versions.FirstMinor; minor <= versions.LastMinor; minor++ {
 		version := fmt.Sprintf("1.%d.0", minor)
 		if _, err := profile.Release(version); err != nil {
 			continue

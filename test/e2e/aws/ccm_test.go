@@ -21,9 +21,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 )
@@ -98,7 +98,7 @@ func (w *world) startable(rendered manifest.Set) []*unstructured.Unstructured {
 	Expect(manifest.ChangePods(objects, func(pod *corev1.PodTemplateSpec) {
 		_, tag, _ := strings.Cut(pod.Spec.Containers[0].Image, ":")
 		Expect(filepath.Join(w.binaries, tag, program)).To(BeAnExistingFile(),
-			"test/kubernetes/aws builds another release than the catalogue has for 1.%d", provider.LastMinor)
+			"test/kubernetes/aws builds another release than the catalogue has for 1.%d", versions.LastMinor)
 		pod.Spec.Containers[0].Image = "registry.example/" + program + ":" + tag
 	})).To(Succeed())
 	return objects

@@ -23,6 +23,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/apiserver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/awscloud"
@@ -178,7 +179,7 @@ SigningRegion = %[2]s
 `, service, region, w.cloudURL)
 	}
 	addons, err := profile(NewGomega(Fail)).Render(manifest.RenderInput{
-		Version: fmt.Sprintf("1.%d.0", provider.LastMinor),
+		Version: fmt.Sprintf("1.%d.0", versions.LastMinor),
 		Inherited: ucv1.InheritedConfiguration{
 			ClusterName: "kubernetes", ClusterCIDR: "10.244.0.0/16", AllocateNodeCIDRs: true, ConfigureCloudRoutes: true,
 			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},

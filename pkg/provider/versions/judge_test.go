@@ -1,13 +1,15 @@
-package provider_test
+package versions_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 const (
@@ -15,6 +17,8 @@ const (
 	migrating = manifest.WhileMigrating
 	external  = manifest.WhileExternal
 )
+
+var builtIn = sync.OnceValue(provider.New)
 
 // change from one state to another; a version that is empty before means that the cluster is created.
 type change struct {
@@ -27,16 +31,25 @@ type change struct {
 	says []string
 }
 
+// state of a cluster of a built-in provider, or of one that the catalogue does not have.
+func state(provider, version string, condition manifest.Condition) *versions.State {
+	made := &versions.State{Version: version, Condition: condition}
+	if profile, known := builtIn().Lookup(provider); known {
+		made.Provider = profile
+	}
+	return made
+}
+
 func judge(t *testing.T, changes map[string]change) {
 	t.Helper()
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			var before *provider.State
+			var before *versions.State
 			if c.from != "" {
-				before = &provider.State{Provider: c.provider, Version: c.from, Condition: c.was}
+				before = state(c.provider, c.from, c.was)
 			}
-			refusals := everyProvider().Judge(before, &provider.State{Provider: c.provider, Version: c.to, Condition: c.becomes})
+			refusals := versions.Judge(before, state(c.provider, c.to, c.becomes))
 			g.Expect(refusals).To(HaveLen(len(c.says)), "%v", refusals)
 			for i, refusal := range refusals {
 				g.Expect(refusal.Reason).To(ContainSubstring(c.says[i]))
@@ -257,36 +270,10 @@ func TestNothingIsUpgradedInTheMiddleOfAMigration(t *testing.T) {
 	})
 }
 
-func TestFactsAreWhatTheRulesSay(t *testing.T) {
-	catalogue := everyProvider()
-	for name, test := range map[string]struct{ provider, version, migration, external string }{
-		"nothing is refused":               {"openstack", "1.25.16", "", ""},
-		"only the migration is refused":    {"openstack", "1.26.15", "is the last with the in-tree provider openstack", ""},
-		"both for want of a CCM":           {"openstack", "1.37.0", "is the last with", "Kubernetes 1.37"},
-		"each with what is to be done":     {"vsphere", "1.27.16", "upgrade with the in-tree provider to 1.28", "create the cluster with 1.28"},
-		"a link stands behind each reason": {"simcloud", "1.27.16", "the testbed is 1.28 to 1.30 (https://", "the testbed is 1.28 to 1.30 (https://"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			facts, ok := catalogue.Facts(test.provider, test.version)
-			g.Expect(ok).To(BeTrue())
-			for _, pair := range [][2]string{{facts.MigrationProblem, test.migration}, {facts.VersionProblem, test.external}} {
-				if pair[1] == "" {
-					g.Expect(pair[0]).To(BeEmpty())
-					continue
-				}
-				g.Expect(pair[0]).To(And(ContainSubstring(pair[1]), HaveSuffix(").")))
-			}
-		})
-	}
-	_, ok := catalogue.Facts("nimbus", "1.30.14")
-	NewWithT(t).Expect(ok).To(BeFalse())
-}
-
 func TestRulesForEveryProviderAreComplete(t *testing.T) {
 	g := NewWithT(t)
 	var refused []string
-	for _, refusal := range provider.Always() {
+	for _, refusal := range versions.Always() {
 		g.Expect(refusal.Reason).To(HaveSuffix("."))
 		g.Expect(refusal.Link).To(HavePrefix("https://"))
 		refused = append(refused, refusal.String())
@@ -299,29 +286,4 @@ func TestRulesForEveryProviderAreComplete(t *testing.T) {
 		"external: create, upgrade",
 		"in-tree: migrate",
 	}))
-}
-
-func TestFactsHaveWhatPreflightJudgesBy(t *testing.T) {
-	for name, test := range map[string]struct {
-		provider, version, id, image string
-		plugins                      []string
-	}{
-		"AWS": {"aws", "1.26.15", "aws:///eu-central-1a/i-0123456789abcdef0", "1.dkr.ecr.cn-north-1.amazonaws.com.cn/web", []string{"kubernetes.io/aws-ebs"}},
-		"Azure, with two plugins": {
-			"azure", "1.29.15", "azure:///subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm", "mine.azurecr.us/web",
-			[]string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
-		},
-		"GCP":                         {"gcp", "1.30.14", "gce://project/europe-west3-a/vm", "europe-docker.pkg.dev/web", []string{"kubernetes.io/gce-pd"}},
-		"OpenStack, without registry": {"openstack", "1.25.16", "openstack:///3d1e5e0c-5a4b-4c5d-8e6f-0a1b2c3d4e5f", "", []string{"kubernetes.io/cinder"}},
-		"Hetzner, never in-tree":      {"hetzner", "1.30.14", "hcloud://1", "", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			facts, _ := everyProvider().Facts(test.provider, test.version)
-			g.Expect(test.id).To(MatchRegexp(facts.ProviderIDForm))
-			g.Expect(facts.InTreePlugins).To(Equal(test.plugins))
-			_, ours := facts.Registries.Of(test.image)
-			g.Expect(ours).To(Equal(test.image != ""))
-		})
-	}
 }
