@@ -24,6 +24,8 @@ const (
 	manifestPackage          = "pkg/provider/manifest"
 	renderPackage            = "pkg/provider/render"
 	versionsPackage          = "pkg/provider/versions"
+	overlayPackage           = "pkg/provider/overlay"
+	managersPackage          = "pkg/provider/managers"
 	vspherePackage           = "pkg/provider/clouds/vsphere"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/managers"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
@@ -34,7 +34,7 @@ const (
 )
 
 // Recognize says whether pods like this are a cloud-controller-manager.
-type Recognize func(labels map[string]string, pod *corev1.PodSpec) (provider.Manager, bool)
+type Recognize func(labels map[string]string, pod *corev1.PodSpec) (managers.Manager, bool)
 
 // Ours tells what is ours from what is not.
 type Ours struct {
@@ -218,7 +218,7 @@ func (l *look) add(
 	ctx context.Context,
 	ref observation.Ref,
 	object client.Object,
-	manager provider.Manager,
+	manager managers.Manager,
 	pod *corev1.PodSpec,
 	idle bool,
 ) {

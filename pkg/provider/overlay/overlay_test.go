@@ -1,4 +1,4 @@
-package provider
+package overlay_test
 
 import (
 	"errors"
@@ -11,16 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/contents"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/overlay"
 )
 
 // nimbus is a provider of some minors, whose CCM has a sidecar and another flag from 1.30 on.
 type nimbus struct {
-	Profile
 	broken bool
 }
-
-func (nimbus) Describe() manifest.Description { return manifest.Description{} }
 
 func (nimbus) Example() map[string][]byte { return nil }
 
@@ -52,8 +51,9 @@ func (n nimbus) Render(in manifest.RenderInput) (manifest.Addons, error) {
 	return manifest.Addons{CCM: set}, err
 }
 
-func catalogueOf(profile Profile) *Catalogue {
-	return &Catalogue{profiles: map[string]Profile{"nimbus": profile}}
+func problems(of nimbus, spec ucv1.ProviderProfileSpec) []string {
+	spec.ProviderName = "nimbus"
+	return overlay.Problems(spec, contents.Of(of), nil)
 }
 
 func TestProfilesAreJudgedByAllMinors(t *testing.T) {
@@ -81,21 +81,19 @@ func TestProfilesAreJudgedByAllMinors(t *testing.T) {
 			"the catalogue passes --old-flag already; take it out."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.spec.ProviderName = "nimbus"
-			NewWithT(t).Expect(catalogueOf(nimbus{}).OverlayProblems(tc.spec)).To(Equal(tc.want))
+			NewWithT(t).Expect(problems(nimbus{}, tc.spec)).To(Equal(tc.want))
 		})
 	}
 }
 
 func TestACatalogueThatCannotBeRenderedIsSaid(t *testing.T) {
 	g := NewWithT(t)
-	problems := catalogueOf(nimbus{broken: true}).OverlayProblems(ucv1.ProviderProfileSpec{ProviderName: "nimbus"})
-	g.Expect(problems).To(ConsistOf("the catalogue cannot be rendered: render nimbus: it rains."))
+	g.Expect(problems(nimbus{broken: true}, ucv1.ProviderProfileSpec{})).To(ConsistOf("the catalogue cannot be rendered: render nimbus: it rains."))
 }
 
 func TestTheLastContainerIsChanged(t *testing.T) {
 	for minor, containers := range map[int]int{28: 1, 31: 2} {
-		t.Run(minorName(minor), func(t *testing.T) {
+		t.Run(fmt.Sprintf("1.%d", minor), func(t *testing.T) {
 			g := NewWithT(t)
 			version := fmt.Sprintf("v1.%d.7", minor)
 			addons, err := nimbus{}.Render(manifest.RenderInput{Version: version})
@@ -104,8 +102,9 @@ func TestTheLastContainerIsChanged(t *testing.T) {
 				ProviderName: "nimbus", Mirrors: []ucv1.ImageMirror{{Source: "localhost:5000", Mirror: "mirror.example.com/a"}},
 				Workloads: []ucv1.WorkloadOverride{{Name: "nimbus-ccm", ExtraArguments: []string{"--more=1"}}},
 			}
-			made, problems := catalogueOf(nimbus{}).Overlay(addons, spec, version)
-			g.Expect(problems).To(BeEmpty())
+			g.Expect(problems(nimbus{}, spec)).To(BeEmpty())
+			made, err := overlay.Lay(addons, spec, minor)
+			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(made.CCM.Objects[0]).To(Equal(addons.CCM.Objects[0]))
 			g.Expect(manifest.ChangePods(made.CCM.Objects, func(pod *corev1.PodTemplateSpec) {
 				g.Expect(pod.Spec.InitContainers[0].Image).To(Equal("mirror.example.com/a/nimbus/init:v1"))

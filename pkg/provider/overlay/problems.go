@@ -1,4 +1,4 @@
-package provider
+package overlay
 
 import (
 	"fmt"
@@ -11,26 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/contents"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// OverlayProblems are sentences about what cannot be used in a ProviderProfile, and what to do. It is judged by what the
-// catalogue has for any minor, so that a profile is good for all clusters of its provider, or for none. The API server
-// refuses some of it earlier; a file that is only rendered never gets there.
-func (c *Catalogue) OverlayProblems(spec ucv1.ProviderProfileSpec) []string {
-	profile, found := c.Lookup(spec.ProviderName)
-	if !found {
-		return []string{fmt.Sprintf("spec.providerName: provider %s is not in the catalogue, which has %s.",
-			spec.ProviderName, strings.Join(c.Names(), ", "))}
-	}
-	j := &judge{
-		provider: spec.ProviderName,
-		contents: c.contentsOf(spec.ProviderName, profile),
-		broken:   profile.Describe().Broken,
-		seen:     map[string]bool{},
-	}
-	if j.contents.problem != "" {
-		return []string{j.contents.problem}
+// Problems are sentences about what cannot be used in a ProviderProfile, and what to do. It is judged by what the catalogue has
+// for any minor, so that a profile is good for all clusters of its provider, or for none. The API server refuses some of it
+// earlier; a file that is only rendered never gets there.
+func Problems(spec ucv1.ProviderProfileSpec, of contents.Contents, broken []manifest.BrokenRelease) []string {
+	j := &judge{provider: spec.ProviderName, contents: of, broken: broken, seen: map[string]bool{}}
+	if j.contents.Problem != "" {
+		return []string{j.contents.Problem}
 	}
 	j.mirrors(spec.Mirrors)
 	j.images(spec.Images)
@@ -44,7 +35,7 @@ func (c *Catalogue) OverlayProblems(spec ucv1.ProviderProfileSpec) []string {
 // judge collects the problems of a profile.
 type judge struct {
 	provider string
-	contents contents
+	contents contents.Contents
 	broken   []manifest.BrokenRelease
 	problems []string
 	seen     map[string]bool
@@ -99,20 +90,20 @@ func (j *judge) images(images []ucv1.ImageOverride) {
 
 // image asks whether the catalogue has it, and has it in that minor.
 func (j *judge) image(where string, image ucv1.ImageOverride) {
-	minors, found := j.contents.images[image.Image]
+	minors, found := j.contents.Images[image.Image]
 	in := func(minor int) bool { return minorName(minor) == image.Kubernetes }
 	switch {
 	case !found:
 		j.object("%s.image %q is not in the catalogue of %s; take the name, without the tag, from "+
 			"ccm-migration-controller render --images", where, image.Image, j.provider)
 	case image.Kubernetes == "":
-	case !slices.ContainsFunc(j.contents.minors, in):
+	case !slices.ContainsFunc(j.contents.Minors, in):
 		j.object(
 			"%s.kubernetes %q is not in the catalogue of %s, which has %s",
 			where,
 			image.Kubernetes,
 			j.provider,
-			minorNames(j.contents.minors),
+			minorNames(j.contents.Minors),
 		)
 	case !slices.ContainsFunc(minors, in):
 		j.object("%s: image %s is not used with Kubernetes %s but with %s", where, image.Image, image.Kubernetes, minorNames(minors))
@@ -120,10 +111,10 @@ func (j *judge) image(where string, image ucv1.ImageOverride) {
 }
 
 func (j *judge) workload(where string, workload ucv1.WorkloadOverride) {
-	flags, found := j.contents.workloads[workload.Name]
+	flags, found := j.contents.Workloads[workload.Name]
 	if !found {
 		j.object("%s.name %q is not a workload of %s, which has %s", where, workload.Name, j.provider,
-			strings.Join(slices.Sorted(maps.Keys(j.contents.workloads)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(j.contents.Workloads)), ", "))
 	}
 	j.arguments(where+".extraArguments", workload.ExtraArguments, flags)
 	if workload.Resources != nil {
@@ -142,7 +133,7 @@ func (j *judge) workload(where string, workload ucv1.WorkloadOverride) {
 func (j *judge) arguments(where string, arguments []string, passed map[string]bool) {
 	form, seen := regexp.MustCompile(`^--[a-zA-Z0-9][a-zA-Z0-9._-]*=`), map[string]bool{}
 	for i, argument := range arguments {
-		flag := flagOf(argument)
+		flag := manifest.FlagOf(argument)
 		switch {
 		case !form.MatchString(argument):
 			j.object("%s[%d] is not of the form --name=value; write it so, for a switch --name=true", where, i)

@@ -1,4 +1,4 @@
-package provider
+package overlay
 
 import (
 	"fmt"
@@ -13,38 +13,30 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
-// overlay is a ProviderProfile without problems, for a minor of Kubernetes.
-type overlay struct {
+// profile is a ProviderProfile without problems, for a minor of Kubernetes.
+type profile struct {
 	spec  ucv1.ProviderProfileSpec
 	minor int
 }
 
-// Overlay lays a ProviderProfile over the addons of a cluster. When anything in it cannot be used, nothing of it is: the
-// addons are empty then, and the problems are sentences that say what to do.
-func (c *Catalogue) Overlay(addons manifest.Addons, spec ucv1.ProviderProfileSpec, version string) (manifest.Addons, []string) {
-	problems := c.OverlayProblems(spec)
-	minor, err := manifest.Minor(version)
-	if err != nil {
-		problems = append(problems, err.Error()+".")
-	}
-	if len(problems) > 0 {
-		return manifest.Addons{}, problems
-	}
-	o := overlay{spec, minor}
+// Lay lays a ProviderProfile that has no problems over the addons of a cluster. When anything in it cannot be used all the
+// same, nothing of it is.
+func Lay(addons manifest.Addons, spec ucv1.ProviderProfileSpec, minor int) (manifest.Addons, error) {
+	p := profile{spec, minor}
 	for _, part := range []struct {
 		set *manifest.Set
 		// suffix of the names of its workloads: the probe is what is said of the CCM.
 		suffix string
 	}{{&addons.CCM, ""}, {&addons.CSI, ""}, {&addons.Nodes, ""}, {&addons.Probe, render.ProbeSuffix}} {
-		if err := o.lay(part.set, part.suffix); err != nil {
-			return manifest.Addons{}, []string{err.Error() + "."}
+		if err := p.lay(part.set, part.suffix); err != nil {
+			return manifest.Addons{}, err
 		}
 	}
 	return addons, nil
 }
 
 // lay changes the set, and not the objects that it had.
-func (o overlay) lay(set *manifest.Set, suffix string) error {
+func (p profile) lay(set *manifest.Set, suffix string) error {
 	objects := make([]*unstructured.Unstructured, 0, len(set.Objects))
 	version := set.Version
 	for _, object := range set.Objects {
@@ -52,11 +44,11 @@ func (o overlay) lay(set *manifest.Set, suffix string) error {
 		var problem error
 		err := manifest.ChangePods([]*unstructured.Unstructured{object}, func(pod *corev1.PodTemplateSpec) {
 			// What the set is called for people follows the image that it is called after.
-			if image := imageOf(mainContainer(pod)); image.Tag == set.Version {
-				version = o.version(image.Repository, version)
+			if image := manifest.ContainerImage(manifest.MainContainer(pod)); image.Tag == set.Version {
+				version = p.version(image.Repository, version)
 			}
-			o.images(pod)
-			problem = o.workload(pod, strings.TrimSuffix(object.GetName(), suffix))
+			p.images(pod)
+			problem = p.workload(pod, strings.TrimSuffix(object.GetName(), suffix))
 		})
 		if err == nil {
 			err = problem
@@ -72,45 +64,40 @@ func (o overlay) lay(set *manifest.Set, suffix string) error {
 	return nil
 }
 
-// mainContainer is the last one: that of the CCM is alone, and the plugin of a CSI driver stands behind its sidecars.
-func mainContainer(pod *corev1.PodTemplateSpec) *corev1.Container {
-	return &pod.Spec.Containers[len(pod.Spec.Containers)-1]
-}
-
-func (o overlay) images(pod *corev1.PodTemplateSpec) {
+func (p profile) images(pod *corev1.PodTemplateSpec) {
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
-			containers[i].Image = o.image(imageOf(&containers[i]))
+			containers[i].Image = p.image(manifest.ContainerImage(&containers[i]))
 		}
 	}
 }
 
-func (o overlay) image(image manifest.Image) string {
+func (p profile) image(image manifest.Image) string {
 	tag := image.Tag
-	if override := o.override(image.Repository); override != nil {
+	if override := p.override(image.Repository); override != nil {
 		tag = override.Tag
 		if override.Digest != "" {
 			tag += "@" + override.Digest
 		}
 	}
-	return manifest.ImageOf(o.mirrored(image.Repository), tag)
+	return manifest.ImageOf(p.mirrored(image.Repository), tag)
 }
 
-func (o overlay) version(repository, version string) string {
-	if override := o.override(repository); override != nil {
+func (p profile) version(repository, version string) string {
+	if override := p.override(repository); override != nil {
 		return override.Tag
 	}
 	return version
 }
 
 // override is the entry for the minor, or the one for all of them.
-func (o overlay) override(repository string) *ucv1.ImageOverride {
-	for _, minor := range []string{minorName(o.minor), ""} {
-		at := slices.IndexFunc(o.spec.Images, func(image ucv1.ImageOverride) bool {
+func (p profile) override(repository string) *ucv1.ImageOverride {
+	for _, minor := range []string{minorName(p.minor), ""} {
+		at := slices.IndexFunc(p.spec.Images, func(image ucv1.ImageOverride) bool {
 			return image.Image == repository && image.Kubernetes == minor
 		})
 		if at >= 0 {
-			return &o.spec.Images[at]
+			return &p.spec.Images[at]
 		}
 	}
 	return nil
@@ -118,9 +105,9 @@ func (o overlay) override(repository string) *ucv1.ImageOverride {
 
 // mirrored takes the longest source. A source ends where a part of the name ends: registry.k8s.io is not the beginning of
 // registry.k8s.io.example.com.
-func (o overlay) mirrored(repository string) string {
+func (p profile) mirrored(repository string) string {
 	longest := ucv1.ImageMirror{}
-	for _, mirror := range o.spec.Mirrors {
+	for _, mirror := range p.spec.Mirrors {
 		if len(mirror.Source) > len(longest.Source) && strings.HasPrefix(repository+"/", mirror.Source+"/") {
 			longest = mirror
 		}
@@ -133,15 +120,15 @@ func (o overlay) mirrored(repository string) string {
 
 // workload changes the pod of a workload that is named. What the catalogue passes is asked for once more, in the arguments
 // of this very cluster.
-func (o overlay) workload(pod *corev1.PodTemplateSpec, name string) error {
-	at := slices.IndexFunc(o.spec.Workloads, func(workload ucv1.WorkloadOverride) bool { return workload.Name == name })
+func (p profile) workload(pod *corev1.PodTemplateSpec, name string) error {
+	at := slices.IndexFunc(p.spec.Workloads, func(workload ucv1.WorkloadOverride) bool { return workload.Name == name })
 	if at < 0 {
 		return nil
 	}
-	workload, container := o.spec.Workloads[at], mainContainer(pod)
-	passed := flagsOf(*container)
+	workload, container := p.spec.Workloads[at], manifest.MainContainer(pod)
+	passed := manifest.FlagsOf(*container)
 	for _, argument := range workload.ExtraArguments {
-		if flag := flagOf(argument); passed[flag] {
+		if flag := manifest.FlagOf(argument); passed[flag] {
 			return fmt.Errorf("spec.workloads[%d].extraArguments: the catalogue passes --%s to %s already; take it out", at, flag, name)
 		}
 	}
