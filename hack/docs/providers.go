@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -185,9 +186,9 @@ func providerNames(out *strings.Builder, description manifest.Description, facts
 			class.Name,
 		)
 	}
-	honours := map[bool]string{true: "takes", false: "does not take"}[description.HonoursLeaderMigration]
-	fmt.Fprintf(out, "* The CCM %s the migration lock.\n", honours)
 	if tree := description.InTree; tree != nil {
+		honours, _ := leadermigration.Honours(tree.Name)
+		fmt.Fprintf(out, "* The CCM %s the migration lock.\n", map[bool]string{true: "takes", false: "does not take"}[honours])
 		for _, plugin := range slices.Sorted(maps.Keys(tree.Plugins)) {
 			fmt.Fprintf(out, "* Volumes of `%s` are served by `%s`.\n", plugin, tree.Plugins[plugin])
 		}

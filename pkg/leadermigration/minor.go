@@ -1,6 +1,7 @@
 package leadermigration
 
-// FirstMinor and LastMinor bound the releases whose sources the tables were read from.
+// FirstMinor and LastMinor bound the releases whose sources the tables were read from. The catalogue of CCMs has a range of its
+// own, in pkg/provider/versions.
 const (
 	FirstMinor = 21
 	LastMinor  = 37
@@ -21,7 +22,7 @@ const (
 	// (https://github.com/kubernetes/controller-manager/blob/v0.32.13/pkg/leadermigration/config/config.go#L66).
 	strictMinor = 32
 	// lastInTreeMinor is the last whose KCM knows any provider.
-	lastInTreeMinor = 30
+	lastInTreeMinor = LastInTreeGCE
 )
 
 // Minor is what one minor of Kubernetes makes of the lock's configuration.

@@ -2,11 +2,22 @@ package leadermigration
 
 import "slices"
 
+// The last minor whose KCM knows a provider; the next one exits with "unknown cloud provider". The sources are in Providers.
+// The catalogue has them from here, too.
+const (
+	LastInTreeAWS       = 26
+	LastInTreeAzure     = 29
+	LastInTreeGCE       = 30
+	LastInTreeOpenStack = 25
+	LastInTreeSimcloud  = 30
+	LastInTreeVSphere   = 29
+)
+
 // Provider is what the lock has to know of a cloud provider.
 type Provider struct {
 	// Name is the value of KCM's --cloud-provider.
 	Name string `json:"name"`
-	// LastInTreeMinor is the last whose KCM knows the provider; the next one exits with "unknown cloud provider".
+	// LastInTreeMinor is the last whose KCM knows the provider.
 	LastInTreeMinor int `json:"lastInTreeMinor"`
 	// LastInTreeSource is that minor's import of the provider.
 	LastInTreeSource string `json:"lastInTreeSource"`
@@ -28,35 +39,39 @@ func Providers() []Provider {
 	)
 	return []Provider{
 		{
-			Name: "aws", LastInTreeMinor: 26, LastInTreeSource: kubernetes + "v1.26.15/pkg/cloudprovider/providers/providers.go",
-			HonoursLock: true, Reason: runs,
+			Name: "aws", LastInTreeMinor: LastInTreeAWS,
+			LastInTreeSource: kubernetes + "v1.26.15/pkg/cloudprovider/providers/providers.go",
+			HonoursLock:      true, Reason: runs,
 			Source: "https://github.com/kubernetes/cloud-provider-aws/blob/v1.27.1/cmd/aws-cloud-controller-manager/main.go",
 		},
 		{
 			Name:             "azure",
-			LastInTreeMinor:  29,
+			LastInTreeMinor:  LastInTreeAzure,
 			LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
 			NodeIPAM:         true,
 			Reason:           "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
 			Source:           "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/controllermanager.go",
 		},
 		{
-			Name: "gce", LastInTreeMinor: 30, LastInTreeSource: kubernetes + "v1.30.14/pkg/cloudprovider/providers/providers.go",
-			HonoursLock: true, NodeIPAM: true, Reason: runs,
+			Name: "gce", LastInTreeMinor: LastInTreeGCE,
+			LastInTreeSource: kubernetes + "v1.30.14/pkg/cloudprovider/providers/providers.go",
+			HonoursLock:      true, NodeIPAM: true, Reason: runs,
 			Source: "https://github.com/kubernetes/cloud-provider-gcp/blob/master/cmd/cloud-controller-manager/main.go",
 		},
 		{
-			Name: "openstack", LastInTreeMinor: 25, LastInTreeSource: kubernetes + "v1.25.16/pkg/cloudprovider/providers/providers.go#L27",
-			HonoursLock: true, Reason: runs,
+			Name: "openstack", LastInTreeMinor: LastInTreeOpenStack,
+			LastInTreeSource: kubernetes + "v1.25.16/pkg/cloudprovider/providers/providers.go#L27",
+			HonoursLock:      true, Reason: runs,
 			Source: "https://github.com/kubernetes/cloud-provider-openstack/blob/v1.26.0/cmd/openstack-cloud-controller-manager/main.go",
 		},
 		{
-			Name: "simcloud", LastInTreeMinor: 30, LastInTreeSource: "test/kubernetes",
+			Name: "simcloud", LastInTreeMinor: LastInTreeSimcloud, LastInTreeSource: "test/kubernetes",
 			HonoursLock: true, Reason: runs, Source: "test/leadermigration",
 		},
 		{
-			Name: "vsphere", LastInTreeMinor: 29, LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
-			HonoursLock: true, Reason: "its CCM has a main function of its own, which ends in Run of k8s.io/cloud-provider/app",
+			Name: "vsphere", LastInTreeMinor: LastInTreeVSphere,
+			LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
+			HonoursLock:      true, Reason: "its CCM has a main function of its own, which ends in Run of k8s.io/cloud-provider/app",
 			Source: "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.28.0/cmd/vsphere-cloud-controller-manager/main.go",
 		},
 	}

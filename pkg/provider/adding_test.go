@@ -29,8 +29,8 @@ var (
 func (cumulus) Describe() manifest.Description {
 	return manifest.Description{
 		Title: "Cumulus", ProviderID: "^cumulus://[0-9]+$", NodeNames: "The machine has the Node's name.",
-		LoadBalancers: "They are named after the Service's UID.", HonoursLeaderMigration: true,
-		Keys: []manifest.Key{{Name: "token", Required: true, Text: "The token of the project."}},
+		LoadBalancers: "They are named after the Service's UID.",
+		Keys:          []manifest.Key{{Name: "token", Required: true, Text: "The token of the project."}},
 		Rules: []manifest.VersionRule{
 			{
 				Operations: []manifest.Operation{manifest.Migrate},

@@ -18,8 +18,6 @@ type Description struct {
 	LoadBalancers string
 	// Routes is a sentence: what the route loop needs and which routes it deletes; empty where there is none.
 	Routes string
-	// HonoursLeaderMigration says that the CCM takes the migration lock when it is told to.
-	HonoursLeaderMigration bool
 	// Keys of the Secret with the cloud configuration.
 	Keys []Key
 	// Hazards are what goes wrong with this provider, and what we do about it.

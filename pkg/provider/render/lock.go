@@ -36,7 +36,8 @@ func WithLock(ccm manifest.Set, id manifest.Identity, configuration handover.Loc
 	case err != nil:
 		return manifest.Set{}, err
 	case len(ccm.Workloads) != 1 || !changed:
-		return manifest.Set{}, errors.New("give the CCM the migration lock: no single workload has the arguments of its leader election")
+		return manifest.Set{}, errors.New("give the CCM the migration lock: no single workload has the arguments of its leader " +
+			"election")
 	}
 	file := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{configuration.File.Key: configuration.File.Data},

@@ -3,6 +3,7 @@ package aws
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -19,7 +20,7 @@ func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title: "AWS", Projects: []string{ccmSource, csiSource},
 		InTree: &manifest.InTree{
-			Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver},
+			Name: Name, LastMinor: leadermigration.LastInTreeAWS, Plugins: map[string]string{inTreePlugin: driver},
 			// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/credentialprovider/aws/aws_credentials.go, gone from 1.27 on:
 			// https://github.com/kubernetes/kubernetes/pull/116329
 			Registries: observation.Registries{LastMinor: 26, Hosts: []string{
@@ -40,7 +41,6 @@ func (Profile) Describe() manifest.Description {
 			"whatever the name of the cluster: the CCM goes on with all of the in-tree provider's, and that with the CCM's.",
 		Routes: "The route loop needs one route table: that of key RouteTableID, or the only one with the cluster's tag. It deletes " +
 			"routes to instances within the cluster CIDR that belong to no Node's pod CIDR, and knows IPv4 only.",
-		HonoursLeaderMigration: true,
 		Keys: []manifest.Key{
 			{Name: configKey, Required: true, Text: "The file of --cloud-config, that of the in-tree provider as it is: section Global " +
 				"with Zone or Region and KubernetesClusterID; VPC with SubnetID or RoleARN too where the CCM runs outside of the " +
@@ -113,7 +113,7 @@ func versionRules() []manifest.VersionRule {
 			Reason: "There is no AWS cloud-controller-manager for Kubernetes before 1.24 in the catalogue: create the cluster with " +
 				"1.24 or newer.",
 			Link: ccmSource},
-		{From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+		{From: leadermigration.LastInTreeAWS + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,
 			Reason: "Kubernetes 1.26 is the last with the in-tree provider aws, and no newer kube-controller-manager starts with it: " +
 				"migrate with 1.24, 1.25 or 1.26, then upgrade. A cluster that is external already is created with " +

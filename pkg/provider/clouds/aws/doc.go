@@ -18,6 +18,6 @@
 //     without it a Node's limit of volumes is counted when the driver starts, as before.
 //   - Windows Nodes and Fargate.
 //
-// It imports pkg/observation, the API types and the Kubernetes API machinery's value types. It never imports a client, a
-// context, a clock or a logger.
+// It imports pkg/leadermigration for the last minor in-tree, pkg/observation, pkg/provider/manifest and releases, the API types
+// and the Kubernetes API machinery's value types. It never imports a client, a context, a clock or a logger.
 package aws

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -19,7 +20,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
-		LastInTreeMinor: lastInTreeMinor,
+		LastInTreeMinor: leadermigration.LastInTreeAWS,
 		InTreeName:      Name,
 		// aws:///ZONE/INSTANCE, which the in-tree provider wrote too:
 		// https://github.com/kubernetes/cloud-provider-aws/blob/v1.36.1/pkg/providers/v1/instances.go#L47

@@ -7,9 +7,6 @@ import (
 
 const (
 	firstMinor = 24
-	// lastInTreeMinor: 1.27 has neither the cloud provider nor the volume plugin:
-	// https://github.com/kubernetes/kubernetes/blob/v1.26.15/pkg/cloudprovider/providers/providers.go
-	lastInTreeMinor = 26
 	// regionMinor is the first whose CCM reads the key Region; it does not know DisableStrictZoneCheck any more:
 	// https://github.com/kubernetes/cloud-provider-aws/blob/v1.27.10/pkg/providers/v1/aws.go
 	regionMinor = 27

@@ -3,6 +3,7 @@ package azure
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -27,7 +28,7 @@ func (Profile) Describe() manifest.Description {
 		},
 		InTree: &manifest.InTree{
 			Name:      Name,
-			LastMinor: lastInTreeMinor,
+			LastMinor: leadermigration.LastInTreeAzure,
 			Plugins:   map[string]string{diskPlugin: diskDriver, filePlugin: fileDriver},
 			// https://github.com/kubernetes/kubernetes/blob/v1.28.15/pkg/credentialprovider/azure/azure_credentials.go, switched off from
 			// 1.29 on by gate DisableKubeletCloudCredentialProviders:
@@ -48,10 +49,9 @@ func (Profile) Describe() manifest.Description {
 		Routes: "They are in the table routeTableName, one for each Node and CIDR. Those inside of --cluster-cidr that belong to no " +
 			"Node are deleted. In clusters with Azure CNI the loop is off.",
 		// Its main has the flags and reads none of them.
-		HonoursLeaderMigration: false,
-		Keys:                   describedKeys(),
-		Hazards:                slices.Concat(configHazards(), clusterHazards(), manifest.VolumeHazards(diskPlugin+" and "+filePlugin)),
-		Rules:                  versionRules(),
+		Keys:    describedKeys(),
+		Hazards: slices.Concat(configHazards(), clusterHazards(), manifest.VolumeHazards(diskPlugin+" and "+filePlugin)),
+		Rules:   versionRules(),
 	}
 }
 
@@ -179,8 +179,9 @@ func clusterHazards() []manifest.Hazard {
 func versionRules() []manifest.VersionRule {
 	return []manifest.VersionRule{
 		{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
-			Condition: manifest.WhileInTree,
+			From:       leadermigration.LastInTreeAzure + 1,
+			Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition:  manifest.WhileInTree,
 			Reason: "Kubernetes 1.29 is the last with the in-tree provider azure: migrate at 1.29 or before, then upgrade. A cluster " +
 				"that is external already is created with the feature.",
 			Link: "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.0",

@@ -18,6 +18,7 @@
 //     tickets and its mounts for Kata containers: all off by default, and none is for what the in-tree plugin could do.
 //   - Token requests of the CSIDriver of Azure File, which only mounts by workload identity need. They may be added later.
 //
-// It imports pkg/observation, the API types, the Kubernetes API machinery's value types and sigs.k8s.io/yaml, which only turns
-// bytes into values. It never imports a client, a context, a clock or a logger.
+// It imports pkg/leadermigration for the last minor in-tree, pkg/observation, pkg/provider/manifest and releases, the API
+// types, the Kubernetes API machinery's value types and sigs.k8s.io/yaml, which only turns bytes into values. It never imports
+// a client, a context, a clock or a logger.
 package azure

@@ -93,7 +93,6 @@ func TestTheCCMGetsNoFlagsThatItDoesNotKnow(t *testing.T) {
 func TestDescription(t *testing.T) {
 	g := NewWithT(t)
 	description := azure.Profile{}.Describe()
-	g.Expect(description.HonoursLeaderMigration).To(BeFalse())
 	const machines = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"
 	form := regexp.MustCompile(description.ProviderID)
 	for id, want := range map[string]bool{

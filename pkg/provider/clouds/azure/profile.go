@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -23,7 +24,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
-		LastInTreeMinor: lastInTreeMinor,
+		LastInTreeMinor: leadermigration.LastInTreeAzure,
 		InTreeName:      Name,
 		// The same in both providers:
 		// https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/pkg/provider/azure_wrap.go#L36
@@ -64,7 +65,7 @@ func gateFacts(facts *observation.Provider, minor int) {
 		facts.MigrationGates = map[string]bool{fileGate: true}
 		facts.RetiredGates = []string{"CSIMigration", diskGate, fileGate}
 		facts.MigratedPlugins = []string{diskPlugin}
-	case minor >= 27 && minor <= lastInTreeMinor:
+	case minor >= 27 && minor <= leadermigration.LastInTreeAzure:
 		facts.RetiredGates = []string{fileGate}
 		facts.MigratedPlugins = []string{diskPlugin, filePlugin}
 	}

@@ -5,11 +5,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/releases"
 )
 
-const (
-	firstMinor = 24
-	// lastInTreeMinor: k8s.io/legacy-cloud-providers v0.29 is the last with an azure package.
-	lastInTreeMinor = 29
-)
+const firstMinor = 24
 
 // Microsoft's registry moved the images; older tags are in the first place only.
 // https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.36.5/helm/cloud-provider-azure/templates/cloud-provider-azure.yaml#L32-L46

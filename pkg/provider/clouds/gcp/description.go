@@ -3,6 +3,7 @@ package gcp
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -19,7 +20,7 @@ func (Profile) Describe() manifest.Description {
 		Title:    "Google Cloud",
 		Projects: []string{ccmProject, driverProject},
 		InTree: &manifest.InTree{
-			Name: flagValue, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreeDisks: driver},
+			Name: flagValue, LastMinor: leadermigration.LastInTreeGCE, Plugins: map[string]string{inTreeDisks: driver},
 			// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.28.0/gce/gcpcredential/gcpcredential.go#L51, switched off from
 			// 1.29 on by gate DisableKubeletCloudCredentialProviders:
 			// https://github.com/kubernetes/website/tree/main/content/en/docs/reference/command-line-tools-reference/feature-gates
@@ -34,10 +35,9 @@ func (Profile) Describe() manifest.Description {
 		Routes: "A route is called by the first 26 characters of --cluster-name and the UID of its Node, and the route loop deletes " +
 			"the routes of that prefix and its network that are in --cluster-cidr and belong to no Node. It is off where Nodes have " +
 			"alias IP ranges or the pod network is an overlay.",
-		HonoursLeaderMigration: true,
-		Keys:                   describedKeys(),
-		Hazards:                slices.Concat(machineHazards(), cloudHazards(), manifest.VolumeHazards(inTreeDisks)),
-		Rules:                  versionRules(),
+		Keys:    describedKeys(),
+		Hazards: slices.Concat(machineHazards(), cloudHazards(), manifest.VolumeHazards(inTreeDisks)),
+		Rules:   versionRules(),
 	}
 }
 
@@ -162,7 +162,8 @@ func versionRules() []manifest.VersionRule {
 			Link: promoted,
 		},
 		{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
+			From:       leadermigration.LastInTreeGCE + 1,
+			Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
 			Reason: "Kubernetes 1.30 is the last with the in-tree provider gce: migrate at 1.30 or before, then upgrade. A cluster " +
 				"that is external already is created with the feature.",
 			Link: kubernetes + "/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",

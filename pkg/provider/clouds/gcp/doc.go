@@ -15,6 +15,6 @@
 //   - The driver's data cache, its multi-tenancy and its taint controller: an older release does not know their flags.
 //   - The kubelets' credential provider auth-provider-gcp: it is a file on the Node, which the image of the Nodes brings.
 //
-// It imports pkg/observation, the API types and the Kubernetes API machinery's value types. It never imports a client, a
-// context, a clock or a logger.
+// It imports pkg/leadermigration for the last minor in-tree, pkg/observation, pkg/provider/manifest and releases, the API types
+// and the Kubernetes API machinery's value types. It never imports a client, a context, a clock or a logger.
 package gcp

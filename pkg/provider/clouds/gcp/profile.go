@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -24,7 +25,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:             Name,
 		CanMigrate:       true,
-		LastInTreeMinor:  lastInTreeMinor,
+		LastInTreeMinor:  leadermigration.LastInTreeGCE,
 		InTreeName:       flagValue,
 		ProviderIDPrefix: idPrefix,
 		CSIDrivers:       []string{driver},

@@ -7,12 +7,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/releases"
 )
 
-const (
-	firstMinor = 26
-	// lastInTreeMinor: 1.31 has no pkg/cloudprovider any more.
-	// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/cloudprovider/providers/providers.go
-	lastInTreeMinor = 30
-)
+const firstMinor = 26
 
 // release is what runs with one minor of Kubernetes.
 type release struct {

@@ -28,10 +28,9 @@ func (Profile) Describe() manifest.Description {
 		Routes: "The route loop needs the network of the servers, one IPv4 CIDR for Pods and a pod network that uses it. It deletes " +
 			"each route of that network within the cluster CIDR whose gateway is no server that it knows, and those that no Node " +
 			"explains.",
-		HonoursLeaderMigration: true,
-		Hazards:                hazards(),
-		Broken:                 broken(),
-		Rules:                  rules(),
+		Hazards: hazards(),
+		Broken:  broken(),
+		Rules:   rules(),
 	}
 	for _, setting := range settings() {
 		made.Keys = append(made.Keys, manifest.Key{Name: setting.key, Required: setting.key == tokenKey, Text: setting.text})

@@ -15,6 +15,6 @@
 //     (https://github.com/hetznercloud/csi-driver/blob/v2.22.1/chart/values.yaml#L14-L21).
 //   - The alpha gate CloudControllerManagerWatchBasedRoutesReconciliation: the period of the route loop is set instead.
 //
-// It imports pkg/observation, the API types and the Kubernetes API machinery's value types. It never imports a client, a
-// context, a clock or a logger.
+// It imports pkg/observation, pkg/provider/manifest and releases, the API types and the Kubernetes API machinery's value types.
+// It never imports a client, a context, a clock or a logger.
 package hetzner

@@ -1,6 +1,9 @@
 package openstack
 
-import "github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+)
 
 // Describe says what OpenStack is for this controller.
 func (Profile) Describe() manifest.Description {
@@ -8,7 +11,7 @@ func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:    "OpenStack",
 		Projects: []string{source},
-		InTree:   &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
+		InTree:   &manifest.InTree{Name: Name, LastMinor: leadermigration.LastInTreeOpenStack, Plugins: map[string]string{inTreePlugin: driver}},
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
@@ -17,11 +20,10 @@ func (Profile) Describe() manifest.Description {
 			"Service's UID, are found and kept as long as they are there. The in-tree provider finds none of the new ones.",
 		Routes: "Needs router-id. Static routes of the router within --cluster-cidr whose next hop is no Node are deleted.",
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go
-		HonoursLeaderMigration: true,
-		Keys:                   describedKeys(),
-		Hazards:                append(hazards(source), manifest.VolumeHazards(inTreePlugin)...),
+		Keys:    describedKeys(),
+		Hazards: append(hazards(source), manifest.VolumeHazards(inTreePlugin)...),
 		Rules: []manifest.VersionRule{{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			From: leadermigration.LastInTreeOpenStack + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
 			Condition: manifest.WhileInTree,
 			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade. A " +
 				"cluster that is external already is created with the feature.",

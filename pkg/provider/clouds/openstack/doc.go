@@ -5,6 +5,6 @@
 // The Secret's key cloud.conf is the file of the in-tree provider as it is, or that of the external one. CCM and CSI driver get a
 // file each, with the sections that they read and without the keys that only the in-tree provider knew.
 //
-// It imports pkg/observation, the API types and the Kubernetes API machinery's value types. It never imports a client, a
-// context, a clock or a logger.
+// It imports pkg/leadermigration for the last minor in-tree, pkg/observation, pkg/provider/manifest and releases, the API types
+// and the Kubernetes API machinery's value types. It never imports a client, a context, a clock or a logger.
 package openstack

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -16,7 +17,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
-		LastInTreeMinor: lastInTreeMinor,
+		LastInTreeMinor: leadermigration.LastInTreeOpenStack,
 		InTreeName:      Name,
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go

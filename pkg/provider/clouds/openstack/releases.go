@@ -5,11 +5,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/releases"
 )
 
-const (
-	firstMinor = 24
-	// lastInTreeMinor: k8s.io/legacy-cloud-providers v0.25 is the last with an openstack package.
-	lastInTreeMinor = 25
-)
+const firstMinor = 24
 
 // release is what runs with one minor of Kubernetes. CCM and CSI driver have the same tag, and the tag the minor of
 // Kubernetes; the sidecars are those that manifests/cinder-csi-plugin of that tag names. Their tags are the same on

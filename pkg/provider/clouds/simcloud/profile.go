@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -23,7 +24,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:             Name,
 		CanMigrate:       true,
-		LastInTreeMinor:  lastMinor,
+		LastInTreeMinor:  leadermigration.LastInTreeSimcloud,
 		InTreeName:       Name,
 		ProviderIDPrefix: "simcloud://",
 		CSIDrivers:       []string{driver},
@@ -44,20 +45,20 @@ func (Profile) Facts(version string) observation.Provider {
 func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:      "simcloud",
-		InTree:     &manifest.InTree{Name: Name, LastMinor: lastMinor},
+		InTree:     &manifest.InTree{Name: Name, LastMinor: leadermigration.LastInTreeSimcloud},
 		ProviderID: `^simcloud://.+$`, NodeNames: "The machine has the Node's name.",
-		LoadBalancers:          "They have the names that the in-tree provider gives them, and the CCM goes on with all of them.",
-		HonoursLeaderMigration: true,
+		LoadBalancers: "They have the names that the in-tree provider gives them, and the CCM goes on with all of them.",
 		Keys: []manifest.Key{
 			{Name: "endpoint", Required: true, Text: "URL of the simulated cloud."},
 			{Name: "cluster", Required: true, Text: "Name of the cluster in it."},
 			{Name: "token", Required: true, Text: "Its token."},
 		},
 		Rules: []manifest.VersionRule{{
-			From: lastMinor + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
-			Condition: manifest.WhileInTree,
-			Reason:    "The newest managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
-			Link:      "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
+			From:       leadermigration.LastInTreeSimcloud + 1,
+			Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition:  manifest.WhileInTree,
+			Reason:     "The newest managers of the testbed are those of 1.30, and no other kube-controller-manager has simcloud.",
+			Link:       "https://github.com/kubernetes/kubernetes/tree/v1.30.14",
 		}},
 	}
 }

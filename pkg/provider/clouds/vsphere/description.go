@@ -3,6 +3,7 @@ package vsphere
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -13,13 +14,12 @@ func (Profile) Describe() manifest.Description {
 		Projects: []string{
 			"https://github.com/kubernetes/cloud-provider-vsphere", "https://github.com/kubernetes-sigs/vsphere-csi-driver",
 		},
-		InTree:     &manifest.InTree{Name: Name, LastMinor: lastInTreeMinor, Plugins: map[string]string{inTreePlugin: driver}},
+		InTree:     &manifest.InTree{Name: Name, LastMinor: leadermigration.LastInTreeVSphere, Plugins: map[string]string{inTreePlugin: driver}},
 		ProviderID: `^vsphere://[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`,
 		NodeNames: "The Node's name has to be the host name that VMware Tools report for the virtual machine, in lower case; two " +
 			"machines with one name are an error.",
 		LoadBalancers: "There are none, in-tree neither: Services of type LoadBalancer belong to other programs and stay with " +
 			"them.",
-		HonoursLeaderMigration: true,
 		Keys: []manifest.Key{
 			{Name: configKey, Required: true, Text: "The file of the in-tree provider (INI) as it is, or that of the external one " +
 				"(YAML)."},
@@ -149,7 +149,8 @@ func versionRules() []manifest.VersionRule {
 			Link: "https://github.com/kubermatic/kubermatic/issues/13719",
 		},
 		{
-			From: lastInTreeMinor + 1, Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
+			From:       leadermigration.LastInTreeVSphere + 1,
+			Operations: []manifest.Operation{create, upgrade, migrate}, Condition: manifest.WhileInTree,
 			Reason: "Kubernetes 1.29 is the last with the in-tree provider vsphere: migrate in 1.28 or 1.29, and upgrade then. A " +
 				"cluster that is external already is created with the feature.",
 			Link: "https://github.com/kubernetes/legacy-cloud-providers/tree/v0.30.2",

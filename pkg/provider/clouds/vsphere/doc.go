@@ -16,6 +16,7 @@
 //   - Nodes with Windows.
 //   - Rules for Secrets: the credentials are mounted instead.
 //
-// It imports pkg/observation, the API types, the Kubernetes API machinery's value types and sigs.k8s.io/yaml. It never imports a
-// client, a context, a clock or a logger.
+// It imports pkg/leadermigration for the last minor in-tree, pkg/observation, pkg/provider/manifest and releases, the API
+// types, the Kubernetes API machinery's value types and sigs.k8s.io/yaml. It never imports a client, a context, a clock or a
+// logger.
 package vsphere

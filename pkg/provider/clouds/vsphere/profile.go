@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -20,7 +21,7 @@ func (Profile) Facts(version string) observation.Provider {
 	facts := observation.Provider{
 		Name:            Name,
 		CanMigrate:      true,
-		LastInTreeMinor: lastInTreeMinor,
+		LastInTreeMinor: leadermigration.LastInTreeVSphere,
 		InTreeName:      Name,
 		// https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/pkg/cloudprovider/vsphere/util.go#L37
 		ProviderIDPrefix: "vsphere://",

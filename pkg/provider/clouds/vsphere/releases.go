@@ -11,8 +11,6 @@ const (
 	// firstMinor whose images can be pulled. Those before were on gcr.io/cloud-provider-vsphere, which was deleted:
 	// https://github.com/kubernetes/cloud-provider-vsphere/issues/1251
 	firstMinor = 28
-	// lastInTreeMinor: k8s.io/legacy-cloud-providers v0.29 is the last with a vsphere package.
-	lastInTreeMinor = 29
 )
 
 // release is what runs with one minor of Kubernetes. The CCM's tag has the minor of Kubernetes; the CSI driver has versions of
