@@ -110,26 +110,31 @@ func having(configurations []Configuration, condition func(Configuration) bool) 
 	return found
 }
 
-// armed are the configurations that have a lock, by its name.
-func (c Cluster) armed() map[string][]Configuration {
-	locks := map[string][]Configuration{}
-	for _, configuration := range c.Configurations {
-		if configuration.Lock != nil {
-			locks[configuration.Lock.Name] = append(locks[configuration.Lock.Name], configuration)
-		}
-	}
-	return locks
+func ofManager(manager Component, configurations []Configuration) []Configuration {
+	return having(configurations, func(c Configuration) bool { return c.Manager == manager })
 }
 
-// names of the locks, sorted by their first release.
-func (c Cluster) names() []string {
-	var names []string
+// heldLock is a lock with the configurations that have it.
+type heldLock struct {
+	name string
+	by   []Configuration
+}
+
+// locks of the cluster, those of older releases first.
+func (c Cluster) locks() []heldLock {
+	var locks []heldLock
 	for _, configuration := range c.Configurations {
-		if configuration.Lock != nil && !slices.Contains(names, configuration.Lock.Name) {
-			names = append(names, configuration.Lock.Name)
+		if configuration.Lock == nil {
+			continue
 		}
+		at := slices.IndexFunc(locks, func(lock heldLock) bool { return lock.name == configuration.Lock.Name })
+		if at < 0 {
+			at = len(locks)
+			locks = append(locks, heldLock{name: configuration.Lock.Name})
+		}
+		locks[at].by = append(locks[at].by, configuration)
 	}
-	return names
+	return locks
 }
 
 // meant lowers a violation to a warning where the hand-over is meant to happen within one minor.

@@ -60,26 +60,18 @@ func (p Plan) steps(a Artifacts) []string {
 		fmt.Sprintf(
 			"Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
 			p.From,
-			arguments(a.KCM),
+			JoinFlags(a.KCM, " "),
 		),
 		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease "+
 			"kube-controller-manager. "+
 			"A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
-		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To, arguments(a.CCM)),
+		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To, JoinFlags(a.CCM, " ")),
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+
-			"CCM gets the lock: within one lease duration.", last, arguments(a.KCMAfter), strings.Join(a.KCMRemove, ", ")),
+			"CCM gets the lock: within one lease duration.", last, JoinFlags(a.KCMAfter, " "), strings.Join(a.KCMRemove, ", ")),
 		fmt.Sprintf("Prove it: the Lease %s is held by the identity that holds the Lease cloud-controller-manager.", p.LockName),
 		"Take --enable-leader-migration and --leader-migration-config out of CCM, and delete the Lease when no one holds it. Until " +
 			"then the way back is the same steps in reverse.",
 	}
-}
-
-func arguments(flags []Flag) string {
-	texts := make([]string, 0, len(flags))
-	for _, flag := range flags {
-		texts = append(texts, flag.String())
-	}
-	return strings.Join(texts, " ")
 }
 
 func (p Plan) why() []string {

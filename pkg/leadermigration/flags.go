@@ -1,7 +1,5 @@
 package leadermigration
 
-import "fmt"
-
 // FactKind is what a Fact is about.
 type FactKind string
 
@@ -132,29 +130,4 @@ func controllerFacts() []Fact {
 		Fact{KCM, ControllerFact, string(NodeIPAMLoop), FirstMinor, 0, 0, "registered before 1.28, an alias from then on", ipam},
 		Fact{KCM, ControllerFact, NodeIPAMLoop.longName(), renamedMinor, 0, 0, "", ipam},
 	)
-}
-
-// Judge says what a minor of a component makes of a flag (with its dashes), a feature gate or a controller's name, and
-// why; listed is false for what the table does not have.
-func Judge(component Component, minor int, name string) (state State, why string, listed bool) {
-	for _, fact := range Facts() {
-		if fact.Component != component || fact.Name != name {
-			continue
-		}
-		return fact.In(minor), fact.sentence(minor), true
-	}
-	return "", "", false
-}
-
-func (f Fact) sentence(minor int) string {
-	text := fmt.Sprintf("%s %s is %s by %s 1.%d", f.Kind, f.Name, f.In(minor), f.Component, minor)
-	switch {
-	case minor < f.Since:
-		text += fmt.Sprintf(": it is known from 1.%d on", f.Since)
-	case f.RemovedIn != 0 && minor >= f.RemovedIn:
-		text += fmt.Sprintf(": it was removed in 1.%d", f.RemovedIn)
-	case f.Note != "":
-		text += ": " + f.Note
-	}
-	return text + " (" + f.Source + ")"
 }

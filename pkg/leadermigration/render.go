@@ -36,6 +36,15 @@ type Flag struct {
 // String is the flag as an argument.
 func (f Flag) String() string { return f.Name + "=" + f.Value }
 
+// JoinFlags writes flags as arguments.
+func JoinFlags(flags []Flag, separator string) string {
+	texts := make([]string, 0, len(flags))
+	for _, flag := range flags {
+		texts = append(texts, flag.String())
+	}
+	return strings.Join(texts, separator)
+}
+
 // Artifacts are what to place. The flags are in addition to those that the managers have; a gate belongs into the list of
 // gates that is there, and excluded controllers at the end of theirs.
 type Artifacts struct {

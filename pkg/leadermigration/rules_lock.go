@@ -12,17 +12,16 @@ func uniqueNames(cluster Cluster) []Violation {
 	taken := append([]string{string(KCM), string(CCM), "kube-scheduler"}, cluster.OtherLeases...)
 	name := regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
+	for _, lock := range cluster.locks() {
 		switch {
-		case slices.Contains(taken, lock):
+		case slices.Contains(taken, lock.name):
 			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and "+
 				"one leader would shut the other out.",
-				"Give the lock a name of its own, the same in all files."), armed[lock]...))
-		case !name.MatchString(lock) || len(lock) > 253:
+				"Give the lock a name of its own, the same in all files."), lock.by...))
+		case !name.MatchString(lock.name) || len(lock.name) > 253:
 			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the "+
 				"lock.",
-				"Use lower case letters, digits, - and . only."), armed[lock]...))
+				"Use lower case letters, digits, - and . only."), lock.by...))
 		}
 	}
 	return violations
@@ -31,10 +30,9 @@ func uniqueNames(cluster Cluster) []Violation {
 // immutableLoops: who has an older set of loops does not stop the others.
 func immutableLoops(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		first := armed[lock][0]
-		for _, c := range armed[lock][1:] {
+	for _, lock := range cluster.locks() {
+		first := lock.by[0]
+		for _, c := range lock.by[1:] {
 			before, after := first.Lock.Loops(), c.Lock.Loops()
 			if slices.Equal(before, after) {
 				continue
@@ -61,11 +59,10 @@ func difference(a, b []Loop) []Loop {
 
 func noSharedLoops(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	names := cluster.names()
-	for i, older := range names {
-		for _, newer := range names[i+1:] {
-			if v, found := sharedLoops(armed[older], armed[newer]); found {
+	locks := cluster.locks()
+	for i, older := range locks {
+		for _, newer := range locks[i+1:] {
+			if v, found := sharedLoops(older.by, newer.by); found {
 				violations = append(violations, v)
 			}
 		}
@@ -98,12 +95,11 @@ func sharedLoops(older, newer []Configuration) (Violation, bool) {
 // oneManager: what counts is who runs something under the lock.
 func oneManager(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		for _, minor := range minorsOf(armed[lock]) {
-			running := having(armed[lock], func(c Configuration) bool { return c.Version.Minor == minor && c.runsSomething() })
-			kcm := having(running, func(c Configuration) bool { return c.Manager == KCM })
-			ccm := having(running, func(c Configuration) bool { return c.Manager == CCM })
+	for _, lock := range cluster.locks() {
+		for _, minor := range minorsOf(lock.by) {
+			running := having(lock.by, func(c Configuration) bool { return c.Version.Minor == minor && c.runsSomething() })
+			kcm := ofManager(KCM, running)
+			ccm := ofManager(CCM, running)
 			if len(kcm) == 0 || len(ccm) == 0 {
 				continue
 			}
@@ -171,13 +167,14 @@ func (c Configuration) describeLock() string {
 }
 
 func atMostTwoLocks(cluster Cluster) []Violation {
-	names := cluster.names()
-	if len(names) <= 2 {
+	locks := cluster.locks()
+	if len(locks) <= 2 {
 		return nil
 	}
+	var names []string
 	var all []Configuration
-	for _, lock := range names {
-		all = append(all, cluster.armed()[lock]...)
+	for _, lock := range locks {
+		names, all = append(names, lock.name), append(all, lock.by...)
 	}
 	v := failed(AtMostTwoLocks, fmt.Sprintf("There are %d locks: %s.", len(names), strings.Join(names, ", ")),
 		"Put the loops into one lock, or at most two: each costs the API server a Lease that is renewed all the time.")

@@ -9,10 +9,9 @@ import (
 // nextMinor: between two control planes that are more than one minor apart, no one vouches for what runs the loops.
 func nextMinor(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		kcm := having(armed[lock], func(c Configuration) bool { return c.Manager == KCM })
-		ccm := having(armed[lock], func(c Configuration) bool { return c.Manager == CCM })
+	for _, lock := range cluster.locks() {
+		kcm := ofManager(KCM, lock.by)
+		ccm := ofManager(CCM, lock.by)
 		if len(kcm) == 0 || len(ccm) == 0 {
 			continue
 		}
@@ -36,11 +35,10 @@ func nextMinor(cluster Cluster) []Violation {
 // besideArmedKCM: what KCM runs under its main lock knows no migration lock.
 func besideArmedKCM(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		for _, c := range armed[lock] {
+	for _, lock := range cluster.locks() {
+		for _, c := range lock.by {
 			minor := c.Version.Minor
-			partner := slices.ContainsFunc(armed[lock], func(other Configuration) bool {
+			partner := slices.ContainsFunc(lock.by, func(other Configuration) bool {
 				beside := other.Manager == KCM && (other.Version.Minor == minor || other.Version.Minor == minor-1)
 				return beside || other.Manager == CCM && other.Version.Minor == minor-1
 			})
@@ -90,9 +88,8 @@ func skew(cluster Cluster) []Violation {
 // lockKinds: a lock that is a Lease for one manager and an Endpoints for the other is two locks.
 func lockKinds(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		for _, c := range armed[lock] {
+	for _, lock := range cluster.locks() {
+		for _, c := range lock.by {
 			if c.Lock.ResourceLock == Leases {
 				continue
 			}
@@ -113,9 +110,9 @@ func lockKinds(cluster Cluster) []Violation {
 // same lock, nothing keeps them apart.
 func runsOnce(cluster Cluster) []Violation {
 	var violations []Violation
-	armedKCM := having(cluster.Configurations, func(c Configuration) bool { return c.Manager == KCM && c.Lock != nil })
+	armedKCM := having(ofManager(KCM, cluster.Configurations), func(c Configuration) bool { return c.Lock != nil })
 	for _, kcm := range armedKCM {
-		for _, ccm := range having(cluster.Configurations, func(c Configuration) bool { return c.Manager == CCM }) {
+		for _, ccm := range ofManager(CCM, cluster.Configurations) {
 			if distance := kcm.Version.Minor - ccm.Version.Minor; distance < -1 || distance > 1 {
 				continue
 			}
@@ -138,13 +135,13 @@ func (c Cluster) handedOver(kcm Configuration, loop Loop) bool {
 	if kcm.place(loop) != MainLock {
 		return false
 	}
-	for name, armed := range c.armed() {
+	for _, lock := range c.locks() {
 		holds := func(manager Component, before int) bool {
-			return slices.ContainsFunc(armed, func(other Configuration) bool {
+			return slices.ContainsFunc(lock.by, func(other Configuration) bool {
 				return other.Manager == manager && other.Version.Minor < before && other.place(loop) == MigrationLock
 			})
 		}
-		if name != kcm.Lock.Name && holds(KCM, kcm.Version.Minor) && holds(CCM, kcm.Version.Minor+1) {
+		if lock.name != kcm.Lock.Name && holds(KCM, kcm.Version.Minor) && holds(CCM, kcm.Version.Minor+1) {
 			return true
 		}
 	}
@@ -180,10 +177,9 @@ func places(c Configuration, loops []Loop) string {
 // anyway, is judged by InTree.
 func runsSomewhere(cluster Cluster) []Violation {
 	var violations []Violation
-	armed := cluster.armed()
-	for _, lock := range cluster.names() {
-		for _, minor := range minorsOf(armed[lock]) {
-			here := having(armed[lock], func(c Configuration) bool { return c.Version.Minor == minor && c.hasLoops() })
+	for _, lock := range cluster.locks() {
+		for _, minor := range minorsOf(lock.by) {
+			here := having(lock.by, func(c Configuration) bool { return c.Version.Minor == minor && c.hasLoops() })
 			if len(here) == 0 {
 				continue
 			}

@@ -1,6 +1,7 @@
 package leadermigration_test
 
 import (
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -53,20 +54,20 @@ func TestFlagsOfEachMinor(t *testing.T) {
 		"KCM knows the lock from 1.21 on":                        {kcm, 21, "--enable-leader-migration", leadermigration.Known, ""},
 		"KCM still has the flag in 1.37":                         {kcm, 37, "--enable-leader-migration", leadermigration.Known, ""},
 		"CCM has the flags, too":                                 {ccm, 37, "--leader-migration-config", leadermigration.Known, ""},
-		"no one knows the lock before 1.21":                      {kcm, 20, "--enable-leader-migration", leadermigration.Rejected, "known from 1.21 on"},
+		"no one knows the lock before 1.21":                      {kcm, 20, "--enable-leader-migration", leadermigration.Rejected, ""},
 		"the lock's gate is locked in 1.24":                      {kcm, 24, lockGate, leadermigration.Deprecated, "locked to true"},
 		"the lock's gate is accepted in 1.26":                    {ccm, 26, lockGate, leadermigration.Deprecated, ""},
-		"the lock's gate is unknown from 1.27 on":                {kcm, 27, lockGate, leadermigration.Rejected, "removed in 1.27"},
+		"the lock's gate is unknown from 1.27 on":                {kcm, 27, lockGate, leadermigration.Rejected, ""},
 		"the provider gate is accepted in 1.32":                  {leadermigration.APIServer, 32, cloudGate, leadermigration.Deprecated, ""},
-		"the provider gate is unknown from 1.33 on":              {kcm, 33, cloudGate, leadermigration.Rejected, "removed in 1.33"},
-		"the credential gate is unknown in 1.22":                 {kcm, 22, "DisableKubeletCloudCredentialProviders", leadermigration.Rejected, "known from 1.23"},
+		"the provider gate is unknown from 1.33 on":              {kcm, 33, cloudGate, leadermigration.Rejected, ""},
+		"the credential gate is unknown in 1.22":                 {kcm, 22, "DisableKubeletCloudCredentialProviders", leadermigration.Rejected, ""},
 		"kube-apiserver warns of --cloud-provider from 1.29 on":  {leadermigration.APIServer, 29, "--cloud-provider", leadermigration.Deprecated, ""},
 		"kube-apiserver rejects --cloud-provider from 1.33 on":   {leadermigration.APIServer, 33, "--cloud-provider", leadermigration.Rejected, "130162"},
 		"kube-apiserver rejects --cloud-config from 1.33 on":     {leadermigration.APIServer, 33, "--cloud-config", leadermigration.Rejected, "130162"},
 		"KCM accepts --concurrent-service-syncs in 1.36":         {kcm, 36, "--concurrent-service-syncs", leadermigration.Deprecated, "no effect"},
 		"KCM rejects --concurrent-service-syncs from 1.37 on":    {kcm, 37, "--concurrent-service-syncs", leadermigration.Rejected, "138002"},
 		"CCM keeps --concurrent-service-syncs":                   {ccm, 37, "--concurrent-service-syncs", leadermigration.Known, ""},
-		"KCM does not know the long names before 1.28":           {kcm, 27, "service-lb-controller", leadermigration.Rejected, "known from 1.28"},
+		"KCM does not know the long names before 1.28":           {kcm, 27, "service-lb-controller", leadermigration.Rejected, ""},
 		"KCM knows the short names in 1.30":                      {kcm, 30, "service", leadermigration.Known, "an alias"},
 		"KCM accepts the names of its empty loops in 1.36":       {kcm, 36, "cloud-node-lifecycle", leadermigration.Deprecated, "runs nothing"},
 		"KCM rejects the name service from 1.37 on":              {kcm, 37, "service", leadermigration.Rejected, "138002"},
@@ -77,14 +78,18 @@ func TestFlagsOfEachMinor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			state, why, listed := leadermigration.Judge(tc.component, tc.minor, tc.flag)
-			g.Expect(listed).To(BeTrue())
-			g.Expect(state).To(Equal(tc.want))
-			g.Expect(why).To(ContainSubstring(tc.says))
+			fact := factOf(g, tc.component, tc.flag)
+			g.Expect(fact.In(tc.minor)).To(Equal(tc.want))
+			g.Expect(fact.Note + " " + fact.Source).To(ContainSubstring(tc.says))
 		})
 	}
-	_, _, listed := leadermigration.Judge(kcm, 30, "--port")
-	NewWithT(t).Expect(listed).To(BeFalse(), "what is not in the table is not judged")
+}
+
+func factOf(g Gomega, component leadermigration.Component, name string) leadermigration.Fact {
+	facts := leadermigration.Facts()
+	at := slices.IndexFunc(facts, func(f leadermigration.Fact) bool { return f.Component == component && f.Name == name })
+	g.Expect(at).NotTo(Equal(-1), name)
+	return facts[at]
 }
 
 func TestEveryFactHasASource(t *testing.T) {
@@ -149,9 +154,7 @@ func TestLoopsAreSpelledForEveryMinorNamed(t *testing.T) {
 			g.Expect(got).To(Equal(tc.want))
 			for _, name := range got {
 				for _, minor := range tc.minors {
-					state, why, listed := leadermigration.Judge(kcm, minor, name[1:])
-					g.Expect(listed).To(BeTrue())
-					g.Expect(state).NotTo(Equal(leadermigration.Rejected), why)
+					g.Expect(factOf(g, kcm, name[1:]).In(minor)).NotTo(Equal(leadermigration.Rejected), "%s in 1.%d", name, minor)
 				}
 			}
 		})

@@ -24,3 +24,11 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 	g.Expect(Bounded("too long", 5)).To(Equal("to..."))
 	g.Expect(Bounded("añejo", 5)).To(Equal("a..."))
 }
+
+func TestASentenceBeginsWithACapital(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Capital("no one holds it")).To(Equal("No one holds it"))
+	g.Expect(Capital("übrig")).To(Equal("Übrig"))
+	g.Expect(Capital("1.30 is the last")).To(Equal("1.30 is the last"))
+	g.Expect(Capital("")).To(BeEmpty())
+}

@@ -105,7 +105,7 @@ func printLock(out io.Writer, plan leadermigration.Plan, artifacts leadermigrati
 		{"KCM " + plan.From.String(), artifacts.KCM}, {"CCM " + plan.To.String(), artifacts.CCM},
 		{"KCM " + plan.To.String() + ", afterwards", artifacts.KCMAfter},
 	} {
-		fmt.Fprintf(&text, "# %s: %s\n", of.who, joined(of.flags, " "))
+		fmt.Fprintf(&text, "# %s: %s\n", of.who, leadermigration.JoinFlags(of.flags, " "))
 	}
 	fmt.Fprintf(&text, "#   and without %s\n", strings.Join(artifacts.KCMRemove, ", "))
 	if bytes.Equal(artifacts.KCMFile, artifacts.CCMFile) {
@@ -124,14 +124,6 @@ func printLock(out io.Writer, plan leadermigration.Plan, artifacts leadermigrati
 	return err
 }
 
-func joined(flags []leadermigration.Flag, separator string) string {
-	texts := make([]string, 0, len(flags))
-	for _, flag := range flags {
-		texts = append(texts, flag.String())
-	}
-	return strings.Join(texts, separator)
-}
-
 func writeLockFiles(command *cobra.Command, dir string, artifacts leadermigration.Artifacts) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the output directory: %w", err)
@@ -146,9 +138,9 @@ func writeLockFiles(command *cobra.Command, dir string, artifacts leadermigratio
 	}
 	files = append(
 		files,
-		file{"kcm.flags", []byte(joined(artifacts.KCM, "\n") + "\n")},
-		file{"ccm.flags", []byte(joined(artifacts.CCM, "\n") + "\n")},
-		file{"kcm-afterwards.flags", []byte(joined(artifacts.KCMAfter, "\n") + "\n")},
+		file{"kcm.flags", []byte(leadermigration.JoinFlags(artifacts.KCM, "\n") + "\n")},
+		file{"ccm.flags", []byte(leadermigration.JoinFlags(artifacts.CCM, "\n") + "\n")},
+		file{"kcm-afterwards.flags", []byte(leadermigration.JoinFlags(artifacts.KCMAfter, "\n") + "\n")},
 	)
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)

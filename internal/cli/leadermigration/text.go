@@ -62,7 +62,7 @@ func writeExplanation(out io.Writer, plan leadermigration.Plan, e leadermigratio
 	}
 	if p := e.Provider; p != nil {
 		fmt.Fprintf(&text, "\nProvider %s\n  - KCM 1.%d is the last that knows it (%s).\n  - %s (%s).\n",
-			p.Name, p.LastInTreeMinor, p.LastInTreeSource, upperFirst(p.Reason), p.Source)
+			p.Name, p.LastInTreeMinor, p.LastInTreeSource, wording.Capital(p.Reason), p.Source)
 	}
 	text.WriteString("\nWhy the file is written as it is\n")
 	for _, reason := range e.Why {
@@ -84,5 +84,3 @@ func writeExplanation(out io.Writer, plan leadermigration.Plan, e leadermigratio
 	_, err := text.WriteTo(out)
 	return err
 }
-
-func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

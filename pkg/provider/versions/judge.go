@@ -3,10 +3,9 @@ package versions
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // State is what version rules are judged on.
@@ -29,7 +28,7 @@ func Judge(before, after *State) []Refusal {
 	case len(operations) == 0:
 		return nil
 	case err != nil:
-		return []Refusal{{Operations: operations, Reason: sentence(err), Link: skewPolicy}}
+		return []Refusal{{Operations: operations, Reason: wording.Capital(err.Error()) + ".", Link: skewPolicy}}
 	}
 	was, conditions := minor, []manifest.Condition{after.Condition}
 	if before != nil {
@@ -117,13 +116,7 @@ func (s *State) rulesOfMinor(minor int) []manifest.VersionRule {
 	}
 	gaps, err := gapRules(s.Provider, s.Version, minor)
 	for i := range gaps {
-		gaps[i].Reason = sentence(err)
+		gaps[i].Reason = wording.Capital(err.Error()) + "."
 	}
 	return slices.Concat(commonRules(), s.Provider.Describe().Rules, gaps)
-}
-
-func sentence(err error) string {
-	text := err.Error()
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
