@@ -65,7 +65,8 @@ func (p Plan) steps(a Artifacts) []string {
 		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease "+
 			"kube-controller-manager. "+
 			"A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
-		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To, JoinFlags(a.CCM, " ")),
+		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To,
+			JoinFlags(a.CCM, " ")),
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+
 			"CCM gets the lock: within one lease duration.", last, JoinFlags(a.KCMAfter, " "), strings.Join(a.KCMRemove, ", ")),
 		fmt.Sprintf("Prove it: the Lease %s is held by the identity that holds the Lease cloud-controller-manager.", p.LockName),

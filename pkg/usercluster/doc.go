@@ -9,7 +9,7 @@
 // Decisions rest on live reads: every fact is known, absent, or could not be looked at. Watches run only while a
 // migration does, hold no object, and do nothing but wake the reconciler.
 //
-// It may import its rooms, the API types, pkg/migration, pkg/provider and Kubernetes clients. It never decides what comes next,
-// never touches the management cluster except to read the kubeconfig Secret, never stores anything outside of memory,
-// and never puts a credential into an error, a log or a message.
+// It may import its rooms, the API types, pkg/migration, the rooms of pkg/provider but not the catalogue, and Kubernetes
+// clients. It never decides what comes next, never touches the management cluster except to read the kubeconfig Secret, never
+// stores anything outside of memory, and never puts a credential into an error, a log or a message.
 package usercluster

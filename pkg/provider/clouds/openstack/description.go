@@ -11,7 +11,9 @@ func (Profile) Describe() manifest.Description {
 	return manifest.Description{
 		Title:    "OpenStack",
 		Projects: []string{source},
-		InTree:   &manifest.InTree{Name: Name, LastMinor: leadermigration.LastInTreeOpenStack, Plugins: map[string]string{inTreePlugin: driver}},
+		InTree: &manifest.InTree{
+			Name: Name, LastMinor: leadermigration.LastInTreeOpenStack, Plugins: map[string]string{inTreePlugin: driver},
+		},
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
@@ -23,8 +25,9 @@ func (Profile) Describe() manifest.Description {
 		Keys:    describedKeys(),
 		Hazards: append(hazards(source), manifest.VolumeHazards(inTreePlugin)...),
 		Rules: []manifest.VersionRule{{
-			From: leadermigration.LastInTreeOpenStack + 1, Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
-			Condition: manifest.WhileInTree,
+			From:       leadermigration.LastInTreeOpenStack + 1,
+			Operations: []manifest.Operation{manifest.Create, manifest.Upgrade, manifest.Migrate},
+			Condition:  manifest.WhileInTree,
 			Reason: "Kubernetes 1.25 is the last with the in-tree provider openstack: migrate with 1.24 or 1.25, then upgrade. A " +
 				"cluster that is external already is created with the feature.",
 			Link: "https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/cloudprovider/providers/providers.go",

@@ -14,7 +14,9 @@ func (Profile) Describe() manifest.Description {
 		Projects: []string{
 			"https://github.com/kubernetes/cloud-provider-vsphere", "https://github.com/kubernetes-sigs/vsphere-csi-driver",
 		},
-		InTree:     &manifest.InTree{Name: Name, LastMinor: leadermigration.LastInTreeVSphere, Plugins: map[string]string{inTreePlugin: driver}},
+		InTree: &manifest.InTree{
+			Name: Name, LastMinor: leadermigration.LastInTreeVSphere, Plugins: map[string]string{inTreePlugin: driver},
+		},
 		ProviderID: `^vsphere://[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`,
 		NodeNames: "The Node's name has to be the host name that VMware Tools report for the virtual machine, in lower case; two " +
 			"machines with one name are an error.",
