@@ -18,7 +18,7 @@ const (
 	observationPackage       = "pkg/observation"
 	planPackage              = "pkg/migration/plan"
 	preflightPackage         = "pkg/migration/preflight"
-	simulationPackage        = "pkg/migration/simulation"
+	simulationPackage        = "pkg/simulation"
 	sloPackage               = "pkg/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/simulation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
 // rollouts are the MachineDeployments in the order in which they are told to roll. Those that were told before come first, unless

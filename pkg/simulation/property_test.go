@@ -21,7 +21,7 @@ var (
 )
 
 // TestEverySeedKeepsTheRules runs thousands of random worlds with faults. A failing seed is printed; replay it with
-// go test ./pkg/migration/simulation -run TestEverySeedKeepsTheRules -v -args -seed N.
+// go test ./pkg/simulation -run TestEverySeedKeepsTheRules -v -args -seed N.
 func TestEverySeedKeepsTheRules(t *testing.T) {
 	t.Parallel()
 	if *seedFlag >= 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAPlanOfAnyStateIsWhatHappens looks at random worlds in the middle of their runs, plans from there, and lets them go on
-// without faults and people. Replay a seed with go test ./pkg/migration/simulation -run TestAPlanOfAnyStateIsWhatHappens -v -args
+// without faults and people. Replay a seed with go test ./pkg/simulation -run TestAPlanOfAnyStateIsWhatHappens -v -args
 // -seed N.
 func TestAPlanOfAnyStateIsWhatHappens(t *testing.T) {
 	t.Parallel()
