@@ -169,7 +169,7 @@ func (c *Controller) applyAddons(action outcome.Action, decision migration.Decis
 	}
 	for _, object := range action.Objects {
 		set.present[object], set.stale[object] = true, false
-		if c.killed(WhileActing, decision) {
+		if w.hooks.Killed(decision) {
 			return false
 		}
 	}
@@ -193,9 +193,9 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 			done = false // Each is tried.
 			continue
 		}
-		w.invariants.rolling(w, d, action)
+		w.hooks.Rolls(d, action)
 		d.takeGuard(action)
-		if c.killed(WhileActing, decision) {
+		if w.hooks.Killed(decision) {
 			return false
 		}
 	}

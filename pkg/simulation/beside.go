@@ -18,7 +18,7 @@ func isBeside(d *workload) bool { return strings.HasPrefix(d.name, "kube-") && d
 // makeBeside: where the minor has gates, all of the control plane is ours, unless the scenario says otherwise.
 func (w *World) makeBeside() {
 	beside := w.scenario.Beside
-	if beside == nil && len(w.scenario.Gates) > 0 {
+	if beside == nil && len(w.traits.Gates) > 0 {
 		beside = map[string]ucv1.ComponentOwnership{"kube-apiserver": ucv1.OursComponent, "kube-scheduler": ucv1.OursComponent}
 	}
 	for _, name := range slices.Sorted(maps.Keys(beside)) {
@@ -148,7 +148,7 @@ func (w *World) inTree(step ucv1.Step, flags map[string]string) string {
 	case step == ucv1.StepFinalize && provider != "":
 		return "--cloud-provider=" + provider
 	case step == ucv1.StepVolumeMigration && w.facts().CompletedAt == nil:
-		for gate, want := range w.scenario.Gates {
+		for gate, want := range w.traits.Gates {
 			if value, given := arguments.FeatureGate(gate); !given || value != want {
 				return "not " + gate
 			}

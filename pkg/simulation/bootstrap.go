@@ -65,10 +65,10 @@ func (w *World) observeBootstrap(d *machineDeployment) observation.BootstrapData
 	sets := slices.DeleteFunc(w.setsOf(d), func(s *machineSet) bool { return !w.written(s) })
 	slices.SortStableFunc(sets, func(a, b *machineSet) int { return a.createdAt.Compare(b.createdAt) })
 	switch {
-	case w.scenario.WithoutOperatingSystemManager || len(sets) == 0:
+	case w.traits.WithoutOperatingSystemManager || len(sets) == 0:
 		return observation.BootstrapData{Kubelet: observation.BootstrapMissing}
-	case w.scenario.UnreadBootstrap != "":
-		return observation.BootstrapData{Kubelet: w.scenario.UnreadBootstrap}
+	case w.traits.UnreadBootstrap != "":
+		return observation.BootstrapData{Kubelet: w.traits.UnreadBootstrap}
 	}
 	last := sets[len(sets)-1]
 	data := observation.BootstrapData{Kubelet: observation.BootstrapInTree, Revision: last.uid}
@@ -80,7 +80,7 @@ func (w *World) observeBootstrap(d *machineDeployment) observation.BootstrapData
 
 // inTreeData are the MachineDeployments whose new Machines get data that can be read and is in-tree, or is not written yet.
 func (w *World) inTreeData() (names []string, canary bool) {
-	if w.scenario.WithoutOperatingSystemManager || w.scenario.UnreadBootstrap != "" {
+	if w.traits.WithoutOperatingSystemManager || w.traits.UnreadBootstrap != "" {
 		return nil, false
 	}
 	for _, d := range w.deployments {

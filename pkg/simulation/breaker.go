@@ -58,7 +58,7 @@ func (c *Controller) mark(decision migration.Decision) bool {
 				m.goesFirst = true
 			}
 		}
-		if c.killed(WhileActing, decision) {
+		if c.world.hooks.Killed(decision) {
 			return false
 		}
 	}
@@ -67,19 +67,31 @@ func (c *Controller) mark(decision migration.Decision) bool {
 
 // lower a MachineSet, unless it or its MachineDeployment was changed since.
 func (c *Controller) lower(action outcome.Action) {
-	w := c.world
+	if s := c.world.toLower(action); s != nil {
+		s.replicas = int(action.Step.Replicas)
+	}
+}
+
+// toLower is the MachineSet that a step is of; nil where it is another one by now.
+func (w *World) toLower(action outcome.Action) *machineSet {
 	for _, d := range w.deployments {
 		if d.uid == action.Step.Deployment.UID && int64(d.generation) != action.Step.Generation {
-			return
+			return nil
 		}
 	}
-	for _, s := range w.sets {
-		if s.uid == action.Objects[0].UID && s.version() == action.Step.Version {
-			if int(action.Step.Replicas) >= s.replicas {
-				w.invariants.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, action.Step.Replicas)
-			}
-			s.replicas = int(action.Step.Replicas)
-		}
+	at := slices.IndexFunc(w.sets, func(s *machineSet) bool {
+		return s.uid == action.Objects[0].UID && s.version() == action.Step.Version
+	})
+	if at < 0 {
+		return nil
+	}
+	return w.sets[at]
+}
+
+// checkLowered: a step only takes Machines away.
+func (i *invariants) checkLowered(w *World, action outcome.Action) {
+	if s := w.toLower(action); s != nil && int(action.Step.Replicas) >= s.replicas {
+		i.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, action.Step.Replicas)
 	}
 }
 
@@ -120,7 +132,7 @@ func (w *World) cloudBroken() bool { return w.now.Before(w.cloudBrokenUntil) }
 // update, because it compares what it marshals with what the API server stored:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
-func (w *World) webhookRefuses() bool { return w.scenario.WebhookAsks && w.cloudBroken() }
+func (w *World) webhookRefuses() bool { return w.traits.WebhookAsks && w.cloudBroken() }
 
 // recovering says that the cloud will answer again by itself.
 func (w *World) recovering() bool {

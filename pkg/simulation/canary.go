@@ -39,7 +39,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 		w.deployments = append(w.deployments, d)
 	}
 	for _, kind := range plan.Kinds() {
-		if c.killed(WhileActing, decision) {
+		if w.hooks.Killed(decision) {
 			return false
 		}
 		if !slices.ContainsFunc(w.canary.objects, func(o canaryObject) bool { return o.kind == kind }) {
@@ -60,7 +60,7 @@ func (c *Controller) removeCanary(decision migration.Decision) bool {
 				w.canary.objects[i].deletedAt = w.now
 			}
 		}
-		if c.killed(WhileActing, decision) {
+		if w.hooks.Killed(decision) {
 			return false
 		}
 	}

@@ -73,9 +73,9 @@ func (c *Controller) switchDefaultClass(p pass) bool {
 		if class == nil {
 			return false
 		}
-		w.invariants.classifying(w, class, object.Name == action.DefaultClass)
+		w.hooks.Classifies(class, object.Name == action.DefaultClass)
 		class.Default = object.Name == action.DefaultClass
-		if c.killed(WhileActing, p.decision) {
+		if w.hooks.Killed(p.decision) {
 			return false
 		}
 	}

@@ -64,7 +64,7 @@ func (i *invariants) checkFlag(w *World, p pass) {
 		change.Set,
 		func(flag outcome.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") },
 	) &&
-		w.scenario.CloudNodeLater {
+		w.traits.CloudNodeLater {
 		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.workloads[at].name)
 	}
 }

@@ -111,7 +111,6 @@ func (c *Controller) foresee() Foreseen {
 	c.seen = o.Inventory.Value()
 	p := pass{decision: migration.Decide(o, w.now), leases: w.releasable()}
 	foreseen := Foreseen{Decision: p.decision}
-	w.last = p.decision
 	if p.decision.Action != nil {
 		foreseen.Components = w.picture().Components
 		c.act(p)

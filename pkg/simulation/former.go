@@ -32,7 +32,7 @@ func (w *World) retire(p *process) {
 	if !p.podGone {
 		w.retired = append(w.retired, p)
 	}
-	if l := &w.ccmLease; l.holder == p.identity() && w.faulty() && w.chance(w.scenario.Faults.Late) {
+	if l := &w.ccmLease; l.holder == p.identity() && w.hooks.Late() {
 		w.late = append(w.late, lateRenewal{p.identity(), w.now, w.now.Add(2 * tick)})
 	}
 	w.restart(p)
@@ -161,7 +161,7 @@ func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight]
 func (w *World) freeLeases(action outcome.Action) {
 	switch action.Kind {
 	case outcome.ActionGrantLease:
-		w.mayFreeKCM = !w.scenario.LeftAlone
+		w.mayFreeKCM = !w.traits.LeftAlone
 	case outcome.ActionRevokeLease:
 		w.mayFreeKCM = w.mayFreeKCM && w.rightStays
 	default:
@@ -180,21 +180,29 @@ func (i *invariants) checkRight(w *World, o observation.Observation, d migration
 // freeLease is refused when the Lease is not as it was seen, and whenever the API server likes.
 func (w *World) freeLease(action outcome.Action) {
 	l := w.leaseNamed(action.Lease.Name)
-	if l == &w.kcmLease && !w.mayFreeKCM {
-		w.invariants.fail("KCM's Lease is freed without the right to")
+	if l.version() != action.Lease.Version || w.hooks.Refused() {
+		return
 	}
-	if l.version() != action.Lease.Version || w.faulty() && w.chance(w.scenario.Faults.Refuse) {
+	l.holder = ""
+}
+
+// checkFreed: only the Lease of a process that has ended is freed, with the right to, and in a migration.
+func (i *invariants) checkFreed(w *World, action outcome.Action) {
+	l := w.leaseNamed(action.Lease.Name)
+	if l == &w.kcmLease && !w.mayFreeKCM {
+		i.fail("KCM's Lease is freed without the right to")
+	}
+	if l.version() != action.Lease.Version {
 		return
 	}
 	for _, p := range slices.Concat(w.processes, w.replicas) {
 		if p.alive() && p.identity() == l.holder {
-			w.invariants.fail("rule 2: a Lease is freed from %s, whose process goes on", p.podName)
+			i.fail("rule 2: a Lease is freed from %s, whose process goes on", p.podName)
 		}
 	}
 	if facts := w.facts(); facts.StartedAt == nil || w.cluster.Spec.Paused {
-		w.invariants.fail("rule 2: a Lease is freed of %s at rest", l.holder)
+		i.fail("rule 2: a Lease is freed of %s at rest", l.holder)
 	}
-	l.holder = ""
 }
 
 // aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
@@ -211,7 +219,7 @@ func sameBut(d, without migration.Decision) bool {
 func (w *World) newReplica() *process {
 	name := w.id("cloud-controller-manager")
 	made := &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode}
-	if w.scenario.HostNetwork {
+	if w.traits.HostNetwork {
 		made.hostNetwork, made.node = true, fmt.Sprintf("host-%d", w.rng.IntN(sharedHostnames))
 	}
 	return made

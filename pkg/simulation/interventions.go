@@ -222,7 +222,7 @@ func (w *World) StopCCM() {
 
 // FixCloudConfig makes the cloud accept its configuration, which is another one then.
 func (w *World) FixCloudConfig() {
-	w.scenario.ProbeDies = false
+	w.traits.ProbeDies = false
 	w.ccm.drop("Deployment")
 }
 

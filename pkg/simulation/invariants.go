@@ -190,7 +190,7 @@ func (i *invariants) acting(w *World, p pass) {
 		i.checkAlone(p.truth, "the fence is opened")
 	case outcome.ActionApplyAddons:
 		i.checkCloudNode(w, action.AddonSet)
-		open := w.fenceOpen || w.scenario.LeasesAreFree
+		open := w.fenceOpen || w.traits.LeasesAreFree
 		if open &&
 			slices.ContainsFunc(
 				action.Objects,
@@ -200,6 +200,12 @@ func (i *invariants) acting(w *World, p pass) {
 		}
 	case outcome.ActionRollMachineDeployment:
 		i.checkRoll(w, p)
+	case outcome.ActionStepMachineSet:
+		i.checkLowered(w, *action)
+	case outcome.ActionFreeLease:
+		i.checkFreed(w, *action)
+	case outcome.ActionReleaseCCMLease, outcome.ActionReleaseLock, outcome.ActionRemoveLock:
+		i.checkTaken(w, *action)
 	default:
 	}
 }

@@ -28,7 +28,7 @@ func (i *invariants) checkRelease(w *World, o observation.Observation, d migrati
 	if !t.led {
 		i.fail("rule 7: %s while the CCM does not lead", goes)
 	}
-	if !w.fenceOpen && !w.scenario.LeasesAreFree {
+	if !w.fenceOpen && !w.traits.LeasesAreFree {
 		i.fail("rule 7: %s while the fence is closed", goes)
 	}
 	i.checkSilent(w, goes)

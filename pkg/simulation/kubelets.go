@@ -41,7 +41,7 @@ func (c *Controller) kubelet(n *node) observation.Kubelet {
 		c.kubelets[n.uid] = observation.TaintSeen
 	case n.initialized && w.now.Sub(n.initializedAt) < eventsKept:
 		c.kubelets[n.uid] = observation.SyncedSeen
-	case n.initialized && !w.scenario.KubeletsKnowProviderID:
+	case n.initialized && !w.traits.KubeletsKnowProviderID:
 		return observation.Kubelet{External: observation.ProviderIDOwned}
 	}
 	return observation.Kubelet{External: c.kubelets[n.uid]}

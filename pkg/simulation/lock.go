@@ -53,7 +53,7 @@ func (w *World) electLock(p *process) {
 }
 
 func (w *World) mayLock(p *process) bool {
-	return w.lock.granted && !p.podGone && (!p.elects || !w.scenario.KCMIsSomeoneElse)
+	return w.lock.granted && !p.podGone && (!p.elects || !w.traits.KCMIsSomeoneElse)
 }
 
 // rollCCM ends one pod that is not of the newest template: with the lock or the loop cloud-node and should not, or the other way
@@ -101,7 +101,7 @@ func (w *World) changeLeases(action outcome.Action) {
 		w.takeLock(action)
 	}
 	if action.Kind == outcome.ActionReleaseCCMLease {
-		w.free(&w.ccmLease, w.replicas)
+		w.ccmLease = lease{}
 	}
 }
 
@@ -119,23 +119,8 @@ func (w *World) leaseConflicts(p pass) bool {
 	return taken && now != p.leases[p.decision.Action.Kind]
 }
 
-// free takes a Lease from a process that must not lead any more.
-func (w *World) free(l *lease, processes []*process) {
-	for _, p := range processes {
-		if p.alive() && p.leading && l.holder == p.identity() && w.now.Sub(p.renewed) <= leaseDuration {
-			w.invariants.fail("rule 2: a Lease is taken from %s, which leads", p.podName)
-		}
-	}
-	*l = lease{}
-}
-
 // takeLock takes it away, but not from someone who holds it.
 func (w *World) takeLock(action outcome.Action) {
-	for _, p := range slices.Concat(w.processes, w.replicas) {
-		if p.alive() && p.locking {
-			w.invariants.fail("rule 2: %s takes the migration lock from %s, which holds it", action.Kind, p.podName)
-		}
-	}
 	for _, object := range action.Objects {
 		switch object.Kind {
 		case "Role":
@@ -144,6 +129,21 @@ func (w *World) takeLock(action outcome.Action) {
 			w.lock.file = false
 		case "Lease":
 			w.lock.lease = lease{}
+		}
+	}
+}
+
+// checkTaken: no Lease is taken from a process that leads by it.
+func (i *invariants) checkTaken(w *World, action outcome.Action) {
+	for _, p := range slices.Concat(w.processes, w.replicas) {
+		if p.alive() && p.locking && action.Kind != outcome.ActionReleaseCCMLease {
+			i.fail("rule 2: %s takes the migration lock from %s, which holds it", action.Kind, p.podName)
+		}
+	}
+	for _, p := range w.replicas {
+		leads := p.alive() && p.leading && w.ccmLease.holder == p.identity() && w.now.Sub(p.renewed) <= leaseDuration
+		if leads && action.Kind == outcome.ActionReleaseCCMLease {
+			i.fail("rule 2: a Lease is taken from %s, which leads", p.podName)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestLeaderMigration(t *testing.T) {
 		"a KCM of another name in the user cluster stops before the CCM comes": {
 			scenario: locked(func(s *Scenario) {
 				s.KCMIsSomeoneElse = true
-				s.Interventions = then(ucv1.ArmingReason, func(w *World) { w.scenario.KCMIsSomeoneElse = false })
+				s.Interventions = then(ucv1.ArmingReason, func(w *World) { w.traits.KCMIsSomeoneElse = false })
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},

@@ -140,7 +140,7 @@ func (w *World) createMachine(d *machineDeployment, set *machineSet) *machine {
 		name: w.id(set.name), namespace: d.namespace, uid: w.id("machine"), set: set.uid, createdAt: w.now,
 		annotation: strconv.FormatBool(stamped), external: set.external,
 	}
-	if w.scenario.WithoutOperatingSystemManager {
+	if w.traits.WithoutOperatingSystemManager {
 		m.external = stamped
 	}
 	w.machines = append(w.machines, m)

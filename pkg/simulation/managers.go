@@ -45,7 +45,7 @@ func (w *World) stepManagers() {
 
 // mayWriteLease: the token of a process is bound to its pod.
 func (w *World) mayWriteLease(p *process) bool {
-	return (w.fenceOpen || w.scenario.LeasesAreFree) && !p.podGone
+	return (w.fenceOpen || w.traits.LeasesAreFree) && !p.podGone
 }
 
 // elect is one try of client-go's leader election: a leader that could not renew for the renew deadline exits, and its
@@ -80,10 +80,10 @@ func (w *World) stepProbe() {
 		w.probeLease = lease{}
 		return
 	}
-	if w.probeLease.holder == "" || (w.scenario.ProbeDies && w.now.Sub(w.probeLease.renewed) > leaseDuration) {
+	if w.probeLease.holder == "" || (w.traits.ProbeDies && w.now.Sub(w.probeLease.renewed) > leaseDuration) {
 		w.probeLease = lease{holder: w.id("probe"), acquired: w.now, renewed: w.now}
 	}
-	if !w.scenario.ProbeDies {
+	if !w.traits.ProbeDies {
 		w.probeLease.renewed = w.now
 	}
 }
@@ -93,7 +93,7 @@ func (w *World) stepCCM() {
 	if len(w.ccm.workloads()) == 0 || len(w.nodes) == 0 {
 		if len(w.replicas) > 0 && len(w.nodes) == 0 {
 			// A roll whose maxUnavailable takes the only Node takes the CCM with it: that is its owner's choice.
-			w.disturbed = w.now
+			w.hooks.Disturbed()
 		}
 		for _, p := range slices.Clone(w.replicas) {
 			w.endReplica(p)
@@ -194,7 +194,7 @@ func (w *World) ensureLoadBalancer(name string, s *service) {
 		address = fmt.Sprintf("192.0.2.%d", len(w.loadBalancers)+1)
 		w.loadBalancers[name] = address
 		if len(s.ingress) > 0 {
-			w.invariants.created++
+			w.hooks.Recreated()
 		}
 		w.say("cloud: creates load balancer %s", name)
 	}

@@ -25,7 +25,7 @@ func (w *World) stepMachineSets() {
 			w.expendableFirst(machines)
 			for _, m := range machines[:w.atOnce(1, len(machines)-s.replicas)] {
 				w.deleteMachine(m)
-				w.invariants.replaced(w, m, s)
+				w.hooks.Replaced(m, s)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (w *World) stepMachines() {
 // with one.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (w *World) links(n *node) bool {
-	return !w.scenario.LinksLate || !n.external || n.providerID != "" && (w.hasty || w.chance(0.1))
+	return !w.traits.LinksLate || !n.external || n.providerID != "" && (w.hasty || w.chance(0.1))
 }
 
 // unlinked says that a Machine will soon be found to be that of a Node.
@@ -103,7 +103,7 @@ func (w *World) unlinked() bool {
 // joinsTooLate: a Machine of a MachineSet that has no Node after -join-cluster-timeout is made again.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L956 (joinClusterTimeout)
 func (w *World) joinsTooLate(m *machine) bool {
-	return w.scenario.JoinTimeout > 0 && m.set != "" && w.now.Sub(m.createdAt) > w.scenario.JoinTimeout
+	return w.traits.JoinTimeout > 0 && m.set != "" && w.now.Sub(m.createdAt) > w.traits.JoinTimeout
 }
 
 func (w *World) letGo(m *machine) {
@@ -115,7 +115,7 @@ func (w *World) letGo(m *machine) {
 
 func (w *World) boot(m *machine) {
 	if !m.stuck && !w.bootless && w.boots(m) && w.chance(0.5) {
-		if s := w.setOf(m); s != nil && !w.scenario.WithoutOperatingSystemManager {
+		if s := w.setOf(m); s != nil && !w.traits.WithoutOperatingSystemManager {
 			m.external = s.external
 		}
 		w.join(m)

@@ -62,11 +62,7 @@ func (c *Controller) Observe() observation.Observation {
 	if w.real != nil {
 		w.real.complete(&o)
 	}
-	for _, fact := range FactNames() {
-		if w.faulty() && w.chance(w.scenario.Faults.Unknown) {
-			Forget(&o, fact)
-		}
-	}
+	w.hooks.Looks(&o)
 	o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
 		o.Processes = handover.Processes
@@ -216,10 +212,10 @@ func (w *World) provider() observation.Provider {
 		InTreeName:              "simcloud",
 		ProviderIDPrefix:        providerIDPrefix,
 		CSIDrivers:              []string{csiDriver},
-		MigrationGates:          w.scenario.Gates,
+		MigrationGates:          w.traits.Gates,
 		SharesLoadBalancerNames: true,
-		CloudNodeLater:          w.scenario.CloudNodeLater,
-		RegisteredBy:            w.scenario.RegisteredBy,
+		CloudNodeLater:          w.traits.CloudNodeLater,
+		RegisteredBy:            w.traits.RegisteredBy,
 		DefaultClass:            observation.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
 	}
 }

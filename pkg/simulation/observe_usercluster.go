@@ -14,7 +14,7 @@ import (
 func (w *World) observeMachineController() []observation.MachineControllerDeployment {
 	var deployments []observation.MachineControllerDeployment
 	for _, d := range w.workloads {
-		if d.flag != "" && !slices.Contains(w.scenario.Hidden, d.name) {
+		if d.flag != "" && !slices.Contains(w.traits.Hidden, d.name) {
 			deployments = append(deployments, observation.MachineControllerDeployment{
 				Component:     w.observeWorkload(d),
 				Program:       observation.MachineControllerProgram(d.name),
@@ -38,7 +38,7 @@ func (w *World) missingMachineController() []observation.MachineControllerDeploy
 		observation.OperatingSystemManager} {
 		none := program == observation.OperatingSystemManager &&
 			w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
-		if hidden := slices.Contains(w.scenario.Hidden, string(program)); !none && (hidden || w.workload(string(program)) == nil) {
+		if hidden := slices.Contains(w.traits.Hidden, string(program)); !none && (hidden || w.workload(string(program)) == nil) {
 			missing = append(
 				missing,
 				observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
@@ -109,7 +109,7 @@ func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	w := c.world
 	if w.needs().Probe {
 		probe := observation.Probe{Set: w.observeAddonSet(&w.probe), Lease: c.observeLease("probe", w.probeLease).Value()}
-		if w.scenario.ProbeDies {
+		if w.traits.ProbeDies {
 			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 " +
 				"Error"}
 		}
@@ -134,14 +134,14 @@ func (w *World) observeFence() observation.Fence {
 		seen := w.real.Observation.Fence.Value()
 		fence.Identity, fence.Lease = seen.Identity, seen.Lease
 	}
-	if w.fenceOpen || w.scenario.LeasesAreFree {
+	if w.fenceOpen || w.traits.LeasesAreFree {
 		fence.Allowed = []string{"create", "update"}
 	}
 	return fence
 }
 
 func (w *World) observeMachines() observation.Observed[observation.Machines] {
-	if w.scenario.WithoutMachineController {
+	if w.traits.WithoutMachineController {
 		return observation.Absent[observation.Machines]()
 	}
 	var seen observation.Machines
@@ -235,7 +235,7 @@ func (w *World) observeInventory() observation.Observed[observation.Inventory] {
 	inventory := observation.Inventory{
 		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
 	}
-	if w.scenario.RegisteredBy != "" {
+	if w.traits.RegisteredBy != "" {
 		inventory.Volumes[0].Plugin = InTreePlugin
 		inventory.Volumes = w.awaitRegistration(inventory.Volumes)
 	}

@@ -70,7 +70,7 @@ func randomScenario(seed uint64) Scenario {
 		Name: "random", Services: rng.IntN(3), KCMReplicas: 1 + rng.IntN(3),
 		Version:       []string{"v1.25.16", "v1.27.3", "v1.28.0", "v1.30.14"}[rng.IntN(4)],
 		WebhookMisses: rng.IntN(3) == 0, FlipUnseen: rng.IntN(4) == 0,
-		WithoutOperatingSystemManager: rng.IntN(5) == 0, LeasesAreFree: rng.IntN(3) == 0,
+		Traits: Traits{WithoutOperatingSystemManager: rng.IntN(5) == 0, LeasesAreFree: rng.IntN(3) == 0},
 		Faults: Faults{
 			Until: 40 + rng.IntN(200), Unknown: 0.04 * rng.Float64(), Kill: 0.05 * rng.Float64(), Crash: 0.03 * rng.Float64(),
 			Evict: 0.03 * rng.Float64(), Vanish: 0.02 * rng.Float64(), KubeletDown: 0.015 * rng.Float64(), Hang: 0.03 * rng.Float64(),

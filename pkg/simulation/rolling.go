@@ -143,7 +143,7 @@ func (w *World) rollDeployment(d *machineDeployment) {
 			"operating-system-manager",
 			"external-cloud-provider",
 		); running ||
-			w.scenario.WithoutOperatingSystemManager {
+			w.traits.WithoutOperatingSystemManager {
 			set := w.createSet(d)
 			set.replicas = d.newReplicas(set, old)
 		}

@@ -42,6 +42,9 @@ func Run(seed uint64, scenario Scenario) (*Transcript, error) {
 
 // round is one tick: everybody acts once, in random order.
 func (w *World) round(c *Controller) error {
+	if hooks, tested := w.hooks.(*witness); tested {
+		hooks.controller = c
+	}
 	w.now = w.now.Add(tick)
 	w.intervene()
 	w.disturb()
@@ -60,7 +63,7 @@ func (w *World) round(c *Controller) error {
 // intervene lets the next intervention happen when its time has come. The feature is flipped first.
 func (w *World) intervene() {
 	if w.ticks() == 3 && !w.cluster.ExternalCloudProvider() {
-		w.flip()
+		w.flip(!w.scenario.WebhookMisses)
 		w.disturbed = w.now
 	}
 	if w.scenario.Attentive && Stalled(ucv1.SLOViolatedReason)(w) {

@@ -10,6 +10,8 @@ import (
 
 // Scenario is the world that a run starts with and what happens to it from outside.
 type Scenario struct {
+	// Traits of the world, which a person may change in the middle.
+	Traits
 	// Name of the scenario, which is also the user cluster's name.
 	Name string
 	// Configure changes the Cluster before it is created.
@@ -24,14 +26,6 @@ type Scenario struct {
 	WebhookMisses bool
 	// KCMExternal starts KCM without an in-tree cloud provider.
 	KCMExternal bool
-	// LeasesAreFree lets the CCM's identity write its Lease whatever the fence says.
-	LeasesAreFree bool
-	// ProbeDies ends every CCM as soon as it leads, until a person fixes the cloud configuration.
-	ProbeDies bool
-	// KCMIsSomeoneElse keeps KCM from the migration lock's Lease until a person grants it.
-	KCMIsSomeoneElse bool
-	// CloudNodeLater is the catalogue's: the CCM starts without its loop cloud-node.
-	CloudNodeLater bool
 	// OtherAddresses lets the CCM see other addresses than the kubelets, until a person fixes the cloud configuration.
 	OtherAddresses bool
 	// SlowNodes is how long the CCM takes to initialize a Node, until a person fixes it.
@@ -40,38 +34,12 @@ type Scenario struct {
 	SlowBootstrap time.Duration
 	// InTreeProfiles are MachineDeployments whose OperatingSystemProfile has an in-tree flag of its own, until a person fixes it.
 	InTreeProfiles []string
-	// RegisteredBy is the catalogue's: the CSI driver has to register the cluster's volume, which is of the in-tree plugin.
-	RegisteredBy string
-	// UnreadBootstrap is why no bootstrap data can be read.
-	UnreadBootstrap observation.BootstrapKubelet
 	// Attentive people look at every halt for the objectives and let the roll go on, say whose a component is, and change theirs.
 	Attentive bool
-	// HostNetwork has the CCM's pods share the hostnames of few Nodes.
-	HostNetwork bool
-	// LeftAlone lets the controller grant itself no right to KCM's Lease.
-	LeftAlone bool
 	// KCMReplicas is 2 unless set.
 	KCMReplicas int
-	// Gates are CSI migration gates of the catalogue; with them kube-apiserver and kube-scheduler are Deployments of ours, too.
-	Gates map[string]bool
 	// Beside are those of kube-apiserver and kube-scheduler that are Deployments, where that is otherwise.
 	Beside map[string]ucv1.ComponentOwnership
-	// WithoutMachineController has no Deployments and no CRDs of it.
-	WithoutMachineController bool
-	// KubeletsKnowProviderID has kubelets set their providerID themselves, as --provider-id does.
-	KubeletsKnowProviderID bool
-	// LinksLate has external Nodes without an address until the CCM initializes them: only then the machine-controller finds the
-	// Machine of one, and up to its next resync later.
-	LinksLate bool
-	// JoinTimeout is after how long the machine-controller deletes a Machine without a Node; zero: never.
-	JoinTimeout time.Duration
-	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine
-	// that is made, and refuse it where it gets no answer.
-	WebhookAsks bool
-	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
-	WithoutOperatingSystemManager bool
-	// Hidden are Deployments of the machine-controller that run where the spec does not say.
-	Hidden []string
 	// Pools are the MachineDeployments, with all their Machines up.
 	Pools []Pool
 	// Standalone names Machines without a MachineSet.

@@ -212,7 +212,7 @@ func TestTroubleWithOwners(t *testing.T) {
 		},
 		"a cluster without machine-controller completes when its Nodes are accepted": {
 			scenario: Scenario{
-				Name: "bare", WithoutMachineController: true, Strangers: []string{"edge"},
+				Traits: Traits{WithoutMachineController: true}, Name: "bare", Strangers: []string{"edge"},
 				Configure: func(c *ucv1.Cluster) { c.Spec.Rollout.AcceptNodes = []string{"edge"} },
 			},
 			ends: ucv1.StepFinished, says: []string{"Finished"},

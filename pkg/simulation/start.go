@@ -103,12 +103,12 @@ func WorldOf(start Start) *World {
 	// than what was made by a model before.
 	w := &World{
 		ids: 1 << 20, now: start.Now, start: start.Now, rng: rand.New(rand.NewPCG(1, 1)), real: &start, hasty: true,
-		joined: map[string]*node{}, loadBalancers: map[string]string{}, transcript: &Transcript{}, invariants: newInvariants(),
+		joined: map[string]*node{}, loadBalancers: map[string]string{}, hooks: undisturbed{},
 	}
 	o := start.Observation
-	w.scenario = Scenario{
-		Name: o.Cluster.Name, WithoutMachineController: o.Machines.IsAbsent(),
-		LeasesAreFree: !o.Fence.Value().Open && len(o.Fence.Value().Allowed) > 0,
+	w.traits = Traits{
+		WithoutMachineController: o.Machines.IsAbsent(),
+		LeasesAreFree:            !o.Fence.Value().Open && len(o.Fence.Value().Allowed) > 0,
 	}
 	w.fenceOpen = o.Fence.Value().Open
 	w.takeCluster(o)
@@ -136,7 +136,7 @@ func (w *World) takeCluster(o observation.Observation) {
 	spec := &w.cluster.Spec
 	if !w.cluster.ExternalCloudProvider() && w.cluster.DeletionTimestamp.IsZero() {
 		w.cluster.Status.Origin = ucv1.OriginInTree
-		w.flip()
+		w.flip(true)
 	}
 	spec.Paused, spec.Mode, spec.Approval, spec.Handover.PauseBeforePointOfNoReturn = false, "", ucv1.ApprovalSpec{}, false
 	spec.Rollout.SoakSeconds = new(int32(0))
@@ -174,13 +174,13 @@ func (w *World) takeControlPlane(o observation.Observation) {
 
 // takeMachineController: what does not exist runs nowhere.
 func (w *World) takeMachineController(o observation.Observation) {
-	w.scenario.WithoutOperatingSystemManager = true
+	w.traits.WithoutOperatingSystemManager = true
 	for _, deployment := range o.MachineController.Value() {
 		if deployment.Missing {
 			continue
 		}
 		if deployment.Program == observation.OperatingSystemManager {
-			w.scenario.WithoutOperatingSystemManager = false
+			w.traits.WithoutOperatingSystemManager = false
 		}
 		w.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
 	}

@@ -97,12 +97,12 @@ func (w *World) makeControlPlane() {
 	}
 	w.addWorkload(kcmName, "", replicas, arguments)
 	w.makeBeside()
-	if w.scenario.WithoutMachineController {
+	if w.traits.WithoutMachineController {
 		return
 	}
 	w.addWorkload("machine-controller", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
 	w.addWorkload("machine-controller-webhook", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
-	if !w.scenario.WithoutOperatingSystemManager {
+	if !w.traits.WithoutOperatingSystemManager {
 		w.addWorkload("operating-system-manager", "-external-cloud-provider", 1, map[string]string{"v": "2"})
 	}
 }

@@ -109,6 +109,8 @@ type World struct {
 	agents []observation.Ref
 	// obsolete are objects of earlier addons that are not wanted any more.
 	obsolete   []observation.Ref
+	hooks      Hooks
+	traits     Traits
 	lawless    bool
 	disturbed  time.Time
 	transcript *Transcript
@@ -121,13 +123,14 @@ func startTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) 
 // NewWorld builds the scenario's world in its steady state: all pods run, one KCM leads, all Nodes are Ready.
 func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w := &World{
-		now: startTime(), start: startTime(), rng: rng, scenario: scenario,
+		now: startTime(), start: startTime(), rng: rng, scenario: scenario, traits: scenario.Traits,
 		joined: map[string]*node{}, loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
 		otherAddresses: scenario.OtherAddresses, cloudConfig: "1", findings: scenario.Findings,
 		ourClass: csiClass, slowNodes: scenario.SlowNodes,
 		slowBootstrap: scenario.SlowBootstrap, inTreeProfiles: slices.Clone(scenario.InTreeProfiles),
 	}
 	w.invariants = newInvariants()
+	w.hooks = &witness{world: w}
 	w.ccm = newAddonSet(outcome.CCMSet, "ServiceAccount", "Deployment")
 	w.csi = newAddonSet(outcome.CSISet, "CSIDriver", "DaemonSet")
 	w.probe = newAddonSet(outcome.ProbeSet, "Deployment", "Lease")
@@ -184,15 +187,15 @@ func (w *World) makeCluster() {
 		s.Configure(w.cluster)
 	}
 	if s.FlipUnseen {
-		w.flip()
+		w.flip(!s.WebhookMisses)
 	}
 }
 
-// flip switches the feature on, as a person does, and annotates, as the webhook does unless it was down.
-func (w *World) flip() {
+// flip switches the feature on, as a person does, with the annotations that the webhook makes unless it was down.
+func (w *World) flip(webhook bool) {
 	w.cluster.Spec.Features.ExternalCloudProvider = new(true)
 	w.cluster.Generation++
-	if !w.scenario.WebhookMisses {
+	if webhook {
 		w.annotate()
 	}
 	w.say("person: switches externalCloudProvider on")
@@ -220,7 +223,7 @@ func (w *World) ticks() int { return int(w.elapsed() / tick) }
 func (w *World) faulty() bool { return w.ticks() < w.scenario.Faults.Until }
 
 func (w *World) say(format string, args ...any) {
-	w.transcript.add(w.elapsed(), fmt.Sprintf(format, args...))
+	w.hooks.Say(format, args...)
 }
 
 // actor is someone in the world who acts by itself.
