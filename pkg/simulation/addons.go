@@ -7,6 +7,16 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
+// Addons are the objects in the user cluster that the controller applies.
+type Addons struct {
+	w *World
+
+	ccm, csi, probe addonSet
+	agents          []observation.Ref
+	// obsolete are objects of earlier addons that are not wanted any more.
+	obsolete []observation.Ref
+}
+
 // addonSet is the CCM's or the CSI driver's objects in the user cluster.
 type addonSet struct {
 	name    outcome.AddonSetName

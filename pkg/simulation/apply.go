@@ -23,12 +23,18 @@ const (
 	BeforeStatus  KillPoint = "after its facts were recorded, before they were in the status"
 )
 
-// pass is one pass of the controller between looking and acting: the others may act in between.
-type pass struct {
-	cluster  types.UID
+// Pass is one pass of the controller between looking and acting: the others may act in between.
+type Pass struct {
 	decision migration.Decision
-	truth    truth
-	leases   map[outcome.ActionKind]lease
+	// leases as they were seen, by what takes them.
+	leases map[outcome.ActionKind]lease
+}
+
+// pass is one of which a test knows what was true at the moment of looking.
+type pass struct {
+	Pass
+	cluster types.UID
+	truth   truth
 }
 
 // step is one line of the controller: it looks and decides, or it acts and persists.
@@ -40,10 +46,9 @@ func (c *Controller) step() {
 	if c.pending == nil {
 		c.passes++
 		o := c.Observe()
-		c.seen = o.Inventory.Value()
 		decision := migration.Decide(o, w.now)
 		w.invariants.decided(w, o, decision)
-		c.pending = &pass{cluster: w.cluster.UID, decision: decision, truth: w.truth(), leases: w.releasable()}
+		c.pending = &pass{Pass: Pass{decision, w.leases.releasable()}, cluster: w.cluster.UID, truth: w.truth()}
 		c.report(decision)
 		if c.killed(AfterDecide, decision) || w.chance(0.3) {
 			return
@@ -60,11 +65,11 @@ func (c *Controller) Apply(p pass) {
 		w.proofs = p.decision.Proofs.ByNode
 	}
 	if p.decision.Action != nil {
-		if w.leaseConflicts(p) {
+		if w.leases.conflicts(p.Pass) {
 			return
 		}
 		w.invariants.acting(w, p)
-		if !c.act(p) || c.killed(BeforePersist, p.decision) {
+		if !c.act(p.Pass) || c.killed(BeforePersist, p.decision) {
 			return
 		}
 	}
@@ -95,7 +100,7 @@ func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
 }
 
 // act does one action; false means that it was killed in between.
-func (c *Controller) act(p pass) bool {
+func (c *Controller) act(p Pass) bool {
 	w, action := c.world, *p.decision.Action
 	switch action.Kind {
 	case outcome.ActionRestoreAnnotations:
@@ -112,26 +117,26 @@ func (c *Controller) act(p pass) bool {
 		outcome.ActionReturnMinReady:
 		return c.actOnEach(p)
 	case outcome.ActionChangeArguments:
-		w.changeArguments(*action.Arguments)
+		w.controlPlane.changeArguments(*action.Arguments)
 	case outcome.ActionKeepLeader:
-		w.keepLeader(action.Objects[0].UID)
+		w.controlPlane.keepLeader(action.Objects[0].UID)
 	case outcome.ActionRelease:
 		w.keep(w.cluster.Status.Facts)
 		w.released = true
 	case outcome.ActionPruneAddons:
-		w.prune(action.Objects)
+		w.addons.prune(action.Objects)
 	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionAllowLock, outcome.ActionReleaseLock,
 		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock:
-		w.changeLeases(action)
+		w.leases.change(action)
 	case outcome.ActionFreeLease, outcome.ActionGrantLease, outcome.ActionRevokeLease:
-		w.freeLeases(action)
+		w.leases.changeRight(action)
 	case outcome.ActionRecord:
 	}
 	return true
 }
 
 // actOnEach is for actions of the user cluster, which may write several objects; false means that it was killed in between.
-func (c *Controller) actOnEach(p pass) bool {
+func (c *Controller) actOnEach(p Pass) bool {
 	switch p.decision.Action.Kind {
 	case outcome.ActionApplyAddons:
 		return c.applyAddons(*p.decision.Action, p.decision)
@@ -156,15 +161,15 @@ func (c *Controller) actOnEach(p pass) bool {
 
 func (c *Controller) applyAddons(action outcome.Action, decision migration.Decision) bool {
 	w := c.world
-	set := &w.csi
+	set := &w.addons.csi
 	switch action.AddonSet {
 	case outcome.CCMSet:
-		set = &w.ccm
-		w.inherited = *w.facts().Inherited
-		w.ccmArmed = w.needsOf(w.facts()).Lock
-		w.ccmCloudNode = w.wantsCloudNode()
+		set = &w.addons.ccm
+		w.ccm.inherited = *w.facts().Inherited
+		w.ccm.armed = w.needsOf(w.facts()).Lock
+		w.ccm.cloudNode = w.ccm.wantsCloudNode()
 	case outcome.ProbeSet:
-		set = &w.probe
+		set = &w.addons.probe
 	case outcome.CSISet:
 	}
 	for _, object := range action.Objects {
@@ -179,16 +184,16 @@ func (c *Controller) applyAddons(action outcome.Action, decision migration.Decis
 
 func (c *Controller) roll(action outcome.Action, decision migration.Decision) bool {
 	w := c.world
-	if w.webhookRefuses() {
+	if w.cloud.webhookRefuses() {
 		return false
 	}
 	done := true
 	for _, object := range action.Objects {
-		at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
+		at := slices.IndexFunc(w.machines.deployments, func(d *machineDeployment) bool { return d.uid == object.UID })
 		if at < 0 {
 			continue
 		}
-		d := w.deployments[at]
+		d := w.machines.deployments[at]
 		if d.version() != action.VersionOf(object) {
 			done = false // Each is tried.
 			continue
@@ -202,17 +207,17 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 	return done
 }
 
-func (w *World) changeArguments(change outcome.ArgumentChange) {
-	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID })
+func (cp *ControlPlane) changeArguments(change outcome.ArgumentChange) {
+	at := slices.IndexFunc(cp.workloads, func(d *workload) bool { return d.uid == change.Target.UID })
 	if at < 0 {
 		return
 	}
-	w.lock.file = w.lock.file || change.Mount != nil
-	w.patch(w.workloads[at], change)
+	cp.w.leases.lock.file = cp.w.leases.lock.file || change.Mount != nil
+	cp.patch(cp.workloads[at], change)
 }
 
 // patch makes a new template only if something changes, as the API server does.
-func (w *World) patch(d *workload, change outcome.ArgumentChange) {
+func (cp *ControlPlane) patch(d *workload, change outcome.ArgumentChange) {
 	arguments := maps.Clone(d.arguments)
 	for _, flag := range change.Set {
 		arguments[strings.TrimLeft(flag.Name, "-")] = flag.Value

@@ -16,7 +16,7 @@ const Unmentioned ucv1.ComponentOwnership = "Unmentioned"
 func isBeside(d *workload) bool { return strings.HasPrefix(d.name, "kube-") && d.name != kcmName }
 
 // makeBeside: where the minor has gates, all of the control plane is ours, unless the scenario says otherwise.
-func (w *World) makeBeside() {
+func makeBeside(w *World) {
 	beside := w.scenario.Beside
 	if beside == nil && len(w.traits.Gates) > 0 {
 		beside = map[string]ucv1.ComponentOwnership{"kube-apiserver": ucv1.OursComponent, "kube-scheduler": ucv1.OursComponent}
@@ -26,12 +26,12 @@ func (w *World) makeBeside() {
 		if name == "kube-apiserver" {
 			arguments = map[string]string{"cloud-provider": "simcloud"}
 		}
-		w.addWorkload(name, "", 1, arguments)
-		w.claim(name, beside[name])
+		w.controlPlane.add(name, "", 1, arguments)
+		claim(w, name, beside[name])
 	}
 }
 
-func (w *World) claim(name string, ownership ucv1.ComponentOwnership) {
+func claim(w *World, name string, ownership ucv1.ComponentOwnership) {
 	controlPlane := &w.cluster.Spec.ControlPlane
 	spec := &ucv1.ControlPlaneComponent{Ownership: ownership}
 	switch {
@@ -44,12 +44,12 @@ func (w *World) claim(name string, ownership ucv1.ComponentOwnership) {
 }
 
 // ownership of a component beside KCM. What was observed of a real cluster is there only if it is ours.
-func (w *World) ownership(name string) ucv1.ComponentOwnership {
+func (cp *ControlPlane) ownership(name string) ucv1.ComponentOwnership {
 	spec := map[string]*ucv1.ControlPlaneComponent{
-		"kube-apiserver": w.cluster.Spec.ControlPlane.KubeAPIServer, "kube-scheduler": w.cluster.Spec.ControlPlane.KubeScheduler,
+		"kube-apiserver": cp.w.cluster.Spec.ControlPlane.KubeAPIServer, "kube-scheduler": cp.w.cluster.Spec.ControlPlane.KubeScheduler,
 	}[name]
 	switch {
-	case w.real != nil || spec != nil && spec.Ownership != ucv1.ForeignComponent:
+	case cp.w.real != nil || spec != nil && spec.Ownership != ucv1.ForeignComponent:
 		return ucv1.OursComponent
 	case spec != nil:
 		return ucv1.ForeignComponent
@@ -58,19 +58,19 @@ func (w *World) ownership(name string) ucv1.ComponentOwnership {
 }
 
 // Claim says in the spec whose all those are that it does not mention.
-func (w *World) Claim(ownership ucv1.ComponentOwnership) {
-	for _, d := range w.workloads {
-		if isBeside(d) && w.ownership(d.name) == Unmentioned {
-			w.claim(d.name, ownership)
+func Claim(w *World, ownership ucv1.ComponentOwnership) {
+	for _, d := range w.controlPlane.workloads {
+		if isBeside(d) && w.controlPlane.ownership(d.name) == Unmentioned {
+			claim(w, d.name, ownership)
 		}
 	}
 	w.cluster.Generation++
 }
 
 // ConfigureForeign does what the owners of foreign components are waited for.
-func (w *World) ConfigureForeign() {
-	for _, d := range w.workloads {
-		if isBeside(d) && w.ownership(d.name) == ucv1.ForeignComponent {
+func ConfigureForeign(w *World) {
+	for _, d := range w.controlPlane.workloads {
+		if isBeside(d) && w.controlPlane.ownership(d.name) == ucv1.ForeignComponent {
 			d.arguments = map[string]string{"feature-gates": gatesFlag(w.provider().MigrationGates)}
 			d.generation++
 		}
@@ -78,14 +78,14 @@ func (w *World) ConfigureForeign() {
 }
 
 // attend does what a condition asks for about components beside KCM.
-func (w *World) attend() {
+func attend(w *World) {
 	switch waits := w.last.Wait; {
 	case Stalled(ucv1.ComponentUnclaimedReason)(w):
 		w.say("person: says whose the control plane is")
-		w.Claim([]ucv1.ComponentOwnership{ucv1.OursComponent, ucv1.ForeignComponent}[w.rng.IntN(2)])
+		Claim(w, []ucv1.ComponentOwnership{ucv1.OursComponent, ucv1.ForeignComponent}[w.rng.IntN(2)])
 	case waits != nil && waits.Reason == ucv1.WaitingForAdministratorReason && strings.Contains(waits.Message, "owners"):
 		w.say("person: changes a foreign component")
-		w.ConfigureForeign()
+		ConfigureForeign(w)
 	}
 }
 
@@ -99,26 +99,26 @@ func gatesFlag(gates map[string]bool) string {
 
 // observeBeside is what a reader of Deployments sees beside KCM. What is not ours in a real cluster keeps its arguments, and its
 // pods get those of their template.
-func (w *World) observeBeside(controlPlane *observation.ControlPlane) {
-	if w.real != nil {
-		seen := w.real.Observation.ControlPlane.Value()
+func (cp *ControlPlane) observeBeside(controlPlane *observation.ControlPlane) {
+	if cp.w.real != nil {
+		seen := cp.w.real.Observation.ControlPlane.Value()
 		controlPlane.NotSeen = seen.NotSeen
 		for _, neighbor := range seen.Neighbors {
 			neighbor.Pods = nil
 			controlPlane.Neighbors = append(controlPlane.Neighbors, neighbor)
 		}
 	}
-	for _, d := range w.workloads {
+	for _, d := range cp.workloads {
 		if !isBeside(d) {
 			continue
 		}
-		ownership := w.ownership(d.name)
+		ownership := cp.ownership(d.name)
 		if ownership == ucv1.OursComponent {
-			controlPlane.Others = append(controlPlane.Others, w.observeWorkload(d))
+			controlPlane.Others = append(controlPlane.Others, cp.observe(d))
 			continue
 		}
 		controlPlane.Neighbors = append(controlPlane.Neighbors, observation.Neighbor{
-			Component: w.observeWorkload(d), Field: "spec.controlPlane", Foreign: ownership == ucv1.ForeignComponent,
+			Component: cp.observe(d), Field: "spec.controlPlane", Foreign: ownership == ucv1.ForeignComponent,
 		})
 	}
 }
@@ -126,12 +126,12 @@ func (w *World) observeBeside(controlPlane *observation.ControlPlane) {
 // checkBeside: what is claimed of the control plane is so in all of its Deployments, whatever the spec says of them.
 func (i *invariants) checkBeside(w *World, d migration.Decision) {
 	for _, row := range d.Rows {
-		for _, deployment := range w.workloads {
+		for _, deployment := range w.controlPlane.workloads {
 			if !row.Holds || !isBeside(deployment) || w.facts().Origin != ucv1.OriginMigrating {
 				continue
 			}
 			for _, p := range deployment.pods {
-				if problem := w.inTree(row.Step, p.arguments); problem != "" && p.process.alive() && !w.settling() {
+				if problem := inTree(w, row.Step, p.arguments); problem != "" && p.process.alive() && !w.settling() {
 					i.fail("row %s holds, and %s has %s", row.Step, deployment.name, problem)
 				}
 			}
@@ -142,7 +142,7 @@ func (i *invariants) checkBeside(w *World, d migration.Decision) {
 // settling: what someone else changed lately need not have been seen yet.
 func (w *World) settling() bool { return !w.disturbed.IsZero() && w.now.Sub(w.disturbed) < settling }
 
-func (w *World) inTree(step ucv1.Step, flags map[string]string) string {
+func inTree(w *World, step ucv1.Step, flags map[string]string) string {
 	arguments := observation.Arguments{Flags: flags}
 	switch provider, _ := arguments.Flag("cloud-provider"); {
 	case step == ucv1.StepFinalize && provider != "":

@@ -11,7 +11,7 @@ import (
 
 // fixesProfiles is what a person does whom either of two reasons calls: the data, or the Node that came from it.
 func fixesProfiles() Intervention {
-	return Intervention{Name: "takes the in-tree flag out of the profile", Do: (*World).FixProfiles, When: func(w *World) bool {
+	return Intervention{Name: "takes the in-tree flag out of the profile", Do: FixProfiles, When: func(w *World) bool {
 		return Stalled(ucv1.BootstrapDataNotExternalReason)(w) || Stalled(ucv1.KubeletsNotExternalReason)(w) || Finished(w)
 	}}
 }

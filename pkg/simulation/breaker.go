@@ -44,16 +44,16 @@ func (d *machineDeployment) takeGuard(action outcome.Action) {
 // returnMinReady gives minReadySeconds back, unless the MachineDeployment was changed since it was looked at.
 func (c *Controller) returnMinReady(action outcome.Action) {
 	w := c.world
-	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == action.Objects[0].UID })
-	if at >= 0 && w.deployments[at].version() == action.VersionOf(action.Objects[0]) && !w.webhookRefuses() {
-		w.deployments[at].takeGuard(action)
+	at := slices.IndexFunc(w.machines.deployments, func(d *machineDeployment) bool { return d.uid == action.Objects[0].UID })
+	if at >= 0 && w.machines.deployments[at].version() == action.VersionOf(action.Objects[0]) && !w.cloud.webhookRefuses() {
+		w.machines.deployments[at].takeGuard(action)
 	}
 }
 
 // mark Machines, one after the other; false means that it was killed in between.
 func (c *Controller) mark(decision migration.Decision) bool {
 	for _, ref := range decision.Action.Objects {
-		for _, m := range c.world.machines {
+		for _, m := range c.world.machines.all {
 			if m.uid == ref.UID {
 				m.goesFirst = true
 			}
@@ -67,51 +67,51 @@ func (c *Controller) mark(decision migration.Decision) bool {
 
 // lower a MachineSet, unless it or its MachineDeployment was changed since.
 func (c *Controller) lower(action outcome.Action) {
-	if s := c.world.toLower(action); s != nil {
+	if s := c.world.machines.toLower(action); s != nil {
 		s.replicas = int(action.Step.Replicas)
 	}
 }
 
 // toLower is the MachineSet that a step is of; nil where it is another one by now.
-func (w *World) toLower(action outcome.Action) *machineSet {
-	for _, d := range w.deployments {
+func (ms *Machines) toLower(action outcome.Action) *machineSet {
+	for _, d := range ms.deployments {
 		if d.uid == action.Step.Deployment.UID && int64(d.generation) != action.Step.Generation {
 			return nil
 		}
 	}
-	at := slices.IndexFunc(w.sets, func(s *machineSet) bool {
+	at := slices.IndexFunc(ms.sets, func(s *machineSet) bool {
 		return s.uid == action.Objects[0].UID && s.version() == action.Step.Version
 	})
 	if at < 0 {
 		return nil
 	}
-	return w.sets[at]
+	return ms.sets[at]
 }
 
 // checkLowered: a step only takes Machines away.
 func (i *invariants) checkLowered(w *World, action outcome.Action) {
-	if s := w.toLower(action); s != nil && int(action.Step.Replicas) >= s.replicas {
+	if s := w.machines.toLower(action); s != nil && int(action.Step.Replicas) >= s.replicas {
 		i.fail("rule 10: MachineSet %s is raised from %d to %d", s.name, s.replicas, action.Step.Replicas)
 	}
 }
 
 // TakeMinReady has the owner of a MachineDeployment set its minReadySeconds.
-func (w *World) TakeMinReady(name string, seconds int) {
-	w.meddleWith(name, func(d *machineDeployment) { d.guard.minReady, d.guard.ours, d.guard.owner = seconds, false, "gitops" })
+func TakeMinReady(w *World, name string, seconds int) {
+	meddleWith(w, name, func(d *machineDeployment) { d.guard.minReady, d.guard.ours, d.guard.owner = seconds, false, "gitops" })
 }
 
 // GiveMinReadyUp has the owner leave the field to others.
-func (w *World) GiveMinReadyUp(name string) {
-	w.meddleWith(name, func(d *machineDeployment) { d.guard.minReady, d.guard.owner = 0, "" })
+func GiveMinReadyUp(w *World, name string) {
+	meddleWith(w, name, func(d *machineDeployment) { d.guard.minReady, d.guard.owner = 0, "" })
 }
 
 // Pause or unpause a MachineDeployment, as its owner would.
-func (w *World) Pause(name string, paused bool) {
-	w.meddleWith(name, func(d *machineDeployment) { d.paused = paused })
+func Pause(w *World, name string, paused bool) {
+	meddleWith(w, name, func(d *machineDeployment) { d.paused = paused })
 }
 
-func (w *World) meddleWith(name string, change func(*machineDeployment)) {
-	for _, d := range w.deployments {
+func meddleWith(w *World, name string, change func(*machineDeployment)) {
+	for _, d := range w.machines.deployments {
 		if d.name == name {
 			change(d)
 			d.generation++
@@ -121,27 +121,27 @@ func (w *World) meddleWith(name string, change func(*machineDeployment)) {
 }
 
 // BreakCloud has the cloud answer no question about instances, until it is fixed.
-func (w *World) BreakCloud() { w.cloudBrokenUntil = w.now.Add(100 * time.Hour) }
+func BreakCloud(w *World) { w.cloud.brokenUntil = w.now.Add(100 * time.Hour) }
 
 // FixCloud ends that.
-func (w *World) FixCloud() { w.cloudBrokenUntil = w.now }
+func FixCloud(w *World) { w.cloud.brokenUntil = w.now }
 
-func (w *World) cloudBroken() bool { return w.now.Before(w.cloudBrokenUntil) }
+func (cl *Cloud) broken() bool { return cl.w.now.Before(cl.brokenUntil) }
 
 // webhookRefuses: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every
 // update, because it compares what it marshals with what the API server stored:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
-func (w *World) webhookRefuses() bool { return w.traits.WebhookAsks && w.cloudBroken() }
+func (cl *Cloud) webhookRefuses() bool { return cl.w.traits.WebhookAsks && cl.broken() }
 
 // recovering says that the cloud will answer again by itself.
-func (w *World) recovering() bool {
-	return w.cloudBroken() && w.cloudBrokenUntil.Sub(w.now) < time.Hour
+func (cl *Cloud) recovering() bool {
+	return cl.broken() && cl.brokenUntil.Sub(cl.w.now) < time.Hour
 }
 
 // breakCloud for a while.
-func (w *World) breakCloud() {
-	w.cloudBrokenUntil = w.upTo(5, 100)
+func breakCloud(w *World) {
+	w.cloud.brokenUntil = w.upTo(5, 100)
 	w.say("fault: the cloud answers no question about instances")
 }
 
@@ -151,11 +151,11 @@ func (i *invariants) checkUnproven(w *World) {
 	if w.undoing() || status.RollGeneration == "" || status.CompletedAt != nil {
 		return
 	}
-	for _, d := range w.deployments {
+	for _, d := range w.machines.deployments {
 		if !d.guarded() || d.restart != status.RollGeneration || !d.guard.ours {
 			continue
 		}
-		unproven := w.uninitialized(d)
+		unproven := uninitialized(w, d)
 		if most := d.surge + d.mayBeUnavailable(); len(unproven) > most {
 			i.fail("rule 10: %v of MachineDeployment %s are unproven at once, and %d may be", unproven, d.name, most)
 		}
@@ -167,10 +167,10 @@ func (d *machineDeployment) guarded() bool {
 }
 
 // uninitialized are the names of its new Machines whose Node was never initialized.
-func (w *World) uninitialized(d *machineDeployment) (names []string) {
-	for _, s := range slices.DeleteFunc(w.setsOf(d), func(s *machineSet) bool { return !d.current(s) }) {
-		for _, m := range w.machinesOf(s) {
-			if n := w.nodeOf(m); n != nil && (n.initialized || !n.tainted) {
+func uninitialized(w *World, d *machineDeployment) (names []string) {
+	for _, s := range slices.DeleteFunc(w.machines.setsOf(d), func(s *machineSet) bool { return !d.current(s) }) {
+		for _, m := range w.machines.of(s) {
+			if n := w.nodes.of(m); n != nil && (n.initialized || !n.tainted) {
 				continue
 			}
 			names = append(names, m.name)
@@ -185,14 +185,14 @@ func (i *invariants) checkStep(w *World, d migration.Decision) {
 	if d.Action == nil || d.Action.Kind != outcome.ActionStepMachineSet {
 		return
 	}
-	for _, deployment := range w.deployments {
+	for _, deployment := range w.machines.deployments {
 		if deployment.uid != d.Action.Step.Deployment.UID {
 			continue
 		}
 		if deployment.paused {
 			i.fail("rule 10: a step of MachineDeployment %s, which is paused", deployment.name)
 		}
-		serving, lost := w.servingAfter(deployment, *d.Action)
+		serving, lost := servingAfter(w, deployment, *d.Action)
 		if least := deployment.replicas - deployment.mayBeUnavailable(); lost > 0 && serving-lost < least {
 			i.fail(
 				"rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d",
@@ -205,11 +205,11 @@ func (i *invariants) checkStep(w *World, d migration.Decision) {
 }
 
 // servingAfter are the Machines of a MachineDeployment that serve, and how many of them a step may take at most.
-func (w *World) servingAfter(d *machineDeployment, step outcome.Action) (serving, lost int) {
-	for _, s := range w.setsOf(d) {
+func servingAfter(w *World, d *machineDeployment, step outcome.Action) (serving, lost int) {
+	for _, s := range w.machines.setsOf(d) {
 		members, preferred := 0, 0
-		for _, m := range w.machinesOf(s) {
-			n := w.nodeOf(m)
+		for _, m := range w.machines.of(s) {
+			n := w.nodes.of(m)
 			if n == nil || m.node == "" || !n.ready || n.tainted {
 				continue
 			}
@@ -221,7 +221,7 @@ func (w *World) servingAfter(d *machineDeployment, step outcome.Action) (serving
 		serving += members
 		if s.uid == step.Objects[0].UID {
 			lost = min(members, s.replicas-int(step.Step.Replicas))
-			if marked := w.marked(s); marked >= lost {
+			if marked := marked(w, s); marked >= lost {
 				lost = min(lost, preferred)
 			}
 		}
@@ -229,8 +229,8 @@ func (w *World) servingAfter(d *machineDeployment, step outcome.Action) (serving
 	return serving, lost
 }
 
-func (w *World) marked(s *machineSet) int {
-	return len(slices.DeleteFunc(w.machinesOf(s), func(m *machine) bool { return !m.goesFirst }))
+func marked(w *World, s *machineSet) int {
+	return len(slices.DeleteFunc(w.machines.of(s), func(m *machine) bool { return !m.goesFirst }))
 }
 
 // checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
@@ -241,7 +241,7 @@ func (i *invariants) checkGuarded(w *World, d migration.Decision) {
 	if !d.Action.Endless {
 		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
 	}
-	for _, deployment := range w.deployments {
+	for _, deployment := range w.machines.deployments {
 		if deployment.guard.owner != "" &&
 			slices.ContainsFunc(d.Action.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.uid }) {
 			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.name, deployment.guard.owner)
@@ -251,7 +251,7 @@ func (i *invariants) checkGuarded(w *World, d migration.Decision) {
 
 // checkNothingLeft of canary and breaker at the end.
 func (i *invariants) checkNothingLeft(w *World, when string) {
-	if w.canaryDeployment() != nil || slices.ContainsFunc(w.machines, w.isCanary) {
+	if w.canary.deployment() != nil || slices.ContainsFunc(w.machines.all, w.canary.has) {
 		i.fail("rule 9: %s, and the canary is left", when)
 	}
 	for _, object := range w.canary.objects {
@@ -259,7 +259,7 @@ func (i *invariants) checkNothingLeft(w *World, when string) {
 			i.fail("rule 9: %s, and %s of the canary is left", when, object.kind)
 		}
 	}
-	for _, d := range w.deployments {
+	for _, d := range w.machines.deployments {
 		if d.guard.ours {
 			i.fail("rule 10: %s, and what the breaker took of MachineDeployment %s is not given back", when, d.name)
 		}

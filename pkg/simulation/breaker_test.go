@@ -20,19 +20,19 @@ func (h *held) watch(w *World) bool {
 	if w.cluster.Status.RollGeneration == "" {
 		return false
 	}
-	for _, d := range w.deployments {
+	for _, d := range w.machines.deployments {
 		if d.guard.canary || d.restart == "" {
 			continue
 		}
 		serving := 0
-		for _, s := range w.setsOf(d) {
-			for _, m := range w.machinesOf(s) {
-				if n := w.nodeOf(m); n != nil && n.ready && !n.tainted {
+		for _, s := range w.machines.setsOf(d) {
+			for _, m := range w.machines.of(s) {
+				if n := w.nodes.of(m); n != nil && n.ready && !n.tainted {
 					serving++
 				}
 			}
 		}
-		h.serving, h.unproven = min(h.serving, serving), max(h.unproven, len(w.uninitialized(d)))
+		h.serving, h.unproven = min(h.serving, serving), max(h.unproven, len(uninitialized(w, d)))
 	}
 	return false
 }
@@ -42,7 +42,7 @@ func (h *held) watch(w *World) bool {
 // serving.
 func TestTheBreakerHolds(t *testing.T) {
 	t.Parallel()
-	broken := Intervention{Name: "breaks the cloud", When: rolling, Do: (*World).BreakCloud}
+	broken := Intervention{Name: "breaks the cloud", When: rolling, Do: BreakCloud}
 	dies := func(from func(migration.Decision) bool) func(int, KillPoint, migration.Decision) bool {
 		dead := false
 		return func(_ int, point KillPoint, decision migration.Decision) bool {
@@ -70,7 +70,7 @@ func TestTheBreakerHolds(t *testing.T) {
 		"one that never comes back to a cloud that broke": {Pool{Replicas: 1}, []Intervention{broken}, func() func(int, KillPoint, migration.Decision) bool { return dies(rolled) }},
 		"an API that refuses every step":                  {Pool{Replicas: 3}, nil, func() func(int, KillPoint, migration.Decision) bool { return refused }},
 		"a pause by others in the middle": {Pool{Replicas: 4}, []Intervention{
-			broken, {Name: "pauses", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { w.Pause("a", true) }},
+			broken, {Name: "pauses", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { Pause(w, "a", true) }},
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func heldIn(pool Pool, people []Intervention) (*held, Scenario) {
 }
 
 func rolling(w *World) bool {
-	for _, d := range w.deployments {
+	for _, d := range w.machines.deployments {
 		if d.restart != "" {
 			return true
 		}
@@ -124,7 +124,7 @@ func TestAnOldNodeThatIsNotReadyGoesFirst(t *testing.T) {
 			s.Pools, s.MaxTicks = []Pool{{Name: "a", Replicas: 4}}, 900
 			s.Interventions = []Intervention{
 				{Name: "breaks a Node", When: rolling, Do: func(w *World) {
-					n := w.nodeOf(w.machinesOf(w.setsOf(w.deployments[0])[0])[0])
+					n := w.nodes.of(w.machines.of(w.machines.setsOf(w.machines.deployments[0])[0])[0])
 					n.notReadyUntil, sick = w.now.Add(time.Hour), n.machine
 				}},
 				{Name: "watches", When: func(w *World) bool {

@@ -10,8 +10,10 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// canary is the workload of the canary: its objects by kind, and since when each is being deleted.
-type canary struct {
+// Canary is the workload of the canary: its objects by kind, and since when each is being deleted.
+type Canary struct {
+	w *World
+
 	objects []canaryObject
 }
 
@@ -23,8 +25,8 @@ type canaryObject struct {
 // createCanary makes what is missing, one object after the other.
 func (c *Controller) createCanary(decision migration.Decision) bool {
 	w, plan := c.world, decision.Action.Canary
-	if w.canaryDeployment() == nil {
-		if w.webhookRefuses() {
+	if w.canary.deployment() == nil {
+		if w.cloud.webhookRefuses() {
 			return false
 		}
 		d := &machineDeployment{
@@ -36,7 +38,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 			surge:      1,
 			guard:      guard{canary: true},
 		}
-		w.deployments = append(w.deployments, d)
+		w.machines.deployments = append(w.machines.deployments, d)
 	}
 	for _, kind := range plan.Kinds() {
 		if w.hooks.Killed(decision) {
@@ -52,7 +54,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 func (c *Controller) removeCanary(decision migration.Decision) bool {
 	w := c.world
 	for _, ref := range decision.Action.Objects {
-		if d := w.canaryDeployment(); d != nil && d.uid == ref.UID {
+		if d := w.canary.deployment(); d != nil && d.uid == ref.UID {
 			d.deleting = true
 		}
 		for i := range w.canary.objects {
@@ -67,42 +69,42 @@ func (c *Controller) removeCanary(decision migration.Decision) bool {
 	return true
 }
 
-// stepCanary lets deleted objects go: a Service only while someone deletes its load balancer.
-func (w *World) stepCanary() {
-	w.canary.objects = slices.DeleteFunc(w.canary.objects, func(o canaryObject) bool {
-		goes := o.kind != "Service" || w.ccmLeader() != nil && !w.cloudBroken()
-		return !o.deletedAt.IsZero() && goes && w.chance(0.5)
+// step lets deleted objects go: a Service only while someone deletes its load balancer.
+func (ca *Canary) step() {
+	ca.objects = slices.DeleteFunc(ca.objects, func(o canaryObject) bool {
+		goes := o.kind != "Service" || ca.w.ccm.leader() != nil && !ca.w.cloud.broken()
+		return !o.deletedAt.IsZero() && goes && ca.w.chance(0.5)
 	})
 }
 
-func (w *World) canaryDeployment() *machineDeployment {
-	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.guard.canary })
+func (ca *Canary) deployment() *machineDeployment {
+	at := slices.IndexFunc(ca.w.machines.deployments, func(d *machineDeployment) bool { return d.guard.canary })
 	if at < 0 {
 		return nil
 	}
-	return w.deployments[at]
+	return ca.w.machines.deployments[at]
 }
 
-func (w *World) isCanary(m *machine) bool {
-	s, d := w.setOf(m), w.canaryDeployment()
+func (ca *Canary) has(m *machine) bool {
+	s, d := ca.w.machines.setOf(m), ca.deployment()
 	return s != nil && d != nil && s.deployment == d.uid
 }
 
-// canaryNode is nil until it has joined.
-func (w *World) canaryNode() *node {
-	for _, m := range w.machines {
-		if w.isCanary(m) && !m.deleting() {
-			return w.nodeOf(m)
+// node is nil until it has joined.
+func (ca *Canary) node() *node {
+	for _, m := range ca.w.machines.all {
+		if ca.has(m) && !m.deleting() {
+			return ca.w.nodes.of(m)
 		}
 	}
 	return nil
 }
 
-func (w *World) observeCanary() observation.CanaryWorkload {
+func (ca *Canary) observe() observation.CanaryWorkload {
 	seen := observation.CanaryWorkload{}
-	n := w.canaryNode()
+	n := ca.node()
 	serves := n != nil && n.ready && !n.tainted
-	for _, object := range w.canary.objects {
+	for _, object := range ca.objects {
 		seen.Objects = append(seen.Objects, observation.CanaryObject{
 			Ref:           observation.Ref{Kind: object.kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
 			DeletingSince: object.deletedAt,
@@ -113,16 +115,16 @@ func (w *World) observeCanary() observation.CanaryWorkload {
 			seen.PodNode, seen.PodReady = n.name, n.csi
 		case object.kind == "PersistentVolumeClaim" && n.csi:
 			seen.Volume, seen.Attached = "canary", true
-		case object.kind == "Service" && w.ccmLeader() != nil && !w.cloudBroken():
+		case object.kind == "Service" && ca.w.ccm.leader() != nil && !ca.w.cloud.broken():
 			seen.Ingress = []string{"192.0.2.99"}
 		}
 	}
 	return seen
 }
 
-func (w *World) observeDrains() []observation.Drain {
+func (ms *Machines) observeDrains() []observation.Drain {
 	var drains []observation.Drain
-	for _, m := range w.machines {
+	for _, m := range ms.all {
 		if m.deleting() && m.stuck {
 			drains = append(drains, observation.Drain{
 				Machine: observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}, Node: m.node,
@@ -147,7 +149,7 @@ func (i *invariants) checkCanary(w *World, o observation.Observation, d migratio
 			}
 		}
 	}
-	if n := w.canaryNode(); provenCanary(d.Facts) && (n == nil || !n.servesExternally()) {
+	if n := w.canary.node(); provenCanary(d.Facts) && (n == nil || !n.servesExternally()) {
 		i.fail("rule 9: the canary counts as proven, and its Node is not")
 	}
 }

@@ -9,10 +9,10 @@ import (
 func TestCanaryAndBreaker(t *testing.T) {
 	t.Parallel()
 	none := func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
-	broken := Intervention{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: (*World).BreakCloud}
-	halfWay := Intervention{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud}
+	broken := Intervention{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: BreakCloud}
+	halfWay := Intervention{Name: "breaks the cloud", When: halfRolled, Do: BreakCloud}
 	fixed := func(reason string) Intervention {
-		return Intervention{Name: "fixes the cloud", When: Stalled(reason), Do: (*World).FixCloud}
+		return Intervention{Name: "fixes the cloud", When: Stalled(reason), Do: FixCloud}
 	}
 	runScenarios(t, map[string]scenarioTest{
 		"a cloud that is broken from the start touches no Machine": {
@@ -38,7 +38,7 @@ func TestCanaryAndBreaker(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Pools = []Pool{{Name: "a", Replicas: 9}}
 				s.Interventions = []Intervention{
-					halfWay, {Name: "asks for the undo", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { w.Undo(true) }},
+					halfWay, {Name: "asks for the undo", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { Undo(w, true) }},
 				}
 			}),
 			ends: ucv1.StepRolledBack,
@@ -46,7 +46,7 @@ func TestCanaryAndBreaker(t *testing.T) {
 		"the Cluster is deleted while the canary is there": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					broken, {Name: "deletes the Cluster", When: Stalled(ucv1.CanaryFailedReason), Do: (*World).DeleteCluster},
+					broken, {Name: "deletes the Cluster", When: Stalled(ucv1.CanaryFailedReason), Do: DeleteCluster},
 				}
 			}),
 			ends: ucv1.StepRoll, says: []string{"Letting the deleted Cluster go"},

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"slices"
+	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -13,6 +14,20 @@ const (
 	InTreePlugin = "kubernetes.io/simcloud"
 )
 
+// Storage is what volumes are made by.
+type Storage struct {
+	w *World
+
+	phase       string
+	made        []observation.Volume
+	attachments []observation.Attachment
+	classes     []*Class
+	// ourClass is the one that is there while the CSI driver's objects are.
+	ourClass string
+	// passedOver is how much of the time in which the CSI driver registers volumes was not gone through.
+	passedOver time.Duration
+}
+
 // Class is a StorageClass that is there before the migration.
 type Class struct {
 	Name        string
@@ -21,25 +36,25 @@ type Class struct {
 }
 
 // makeClasses of the scenario, and that of the driver, which is there while its set is applied.
-func (w *World) makeClasses() {
-	w.classes = []*Class{{Name: csiClass, Provisioner: csiDriver}}
+func makeClasses(w *World) {
+	w.storage.classes = []*Class{{Name: csiClass, Provisioner: csiDriver}}
 	for _, class := range w.scenario.Classes {
-		w.classes = append(w.classes, &class)
+		w.storage.classes = append(w.storage.classes, &class)
 	}
 }
 
-func (w *World) class(name string) *Class {
-	at := slices.IndexFunc(w.classes, func(class *Class) bool { return class.Name == name })
-	if at < 0 || name == w.ourClass && !w.csi.has("CSIDriver") {
+func (st *Storage) class(name string) *Class {
+	at := slices.IndexFunc(st.classes, func(class *Class) bool { return class.Name == name })
+	if at < 0 || name == st.ourClass && !st.w.addons.csi.has("CSIDriver") {
 		return nil
 	}
-	return w.classes[at]
+	return st.classes[at]
 }
 
-func (w *World) observeClasses() []observation.StorageClass {
+func (st *Storage) observeClasses() []observation.StorageClass {
 	seen := []observation.StorageClass{}
-	for _, class := range w.classes {
-		if w.class(class.Name) != nil {
+	for _, class := range st.classes {
+		if st.class(class.Name) != nil {
 			seen = append(seen, observation.StorageClass{
 				Ref: observation.Ref{Kind: "StorageClass", Name: class.Name, UID: "uid-" +
 					class.Name}, Provisioner: class.Provisioner, Default: class.Default,
@@ -50,10 +65,10 @@ func (w *World) observeClasses() []observation.StorageClass {
 }
 
 // defaults are the names of the classes that are the default.
-func (w *World) defaults() []string {
+func (st *Storage) defaults() []string {
 	var names []string
-	for _, class := range w.classes {
-		if class.Default && w.class(class.Name) != nil {
+	for _, class := range st.classes {
+		if class.Default && st.class(class.Name) != nil {
 			names = append(names, class.Name)
 		}
 	}
@@ -61,15 +76,15 @@ func (w *World) defaults() []string {
 }
 
 // switchDefaultClass looks again, and changes one class after the other; one that is gone is a conflict.
-func (c *Controller) switchDefaultClass(p pass) bool {
+func (c *Controller) switchDefaultClass(p Pass) bool {
 	w, action := c.world, p.decision.Action
-	for _, name := range w.defaults() {
+	for _, name := range w.storage.defaults() {
 		if !slices.ContainsFunc(action.Objects, func(object observation.Ref) bool { return object.Name == name }) {
 			return false
 		}
 	}
 	for _, object := range action.Objects {
-		class := w.class(object.Name)
+		class := w.storage.class(object.Name)
 		if class == nil {
 			return false
 		}
@@ -95,7 +110,7 @@ func (i *invariants) classifying(w *World, class *Class, becomes bool) {
 	case !becomes:
 		return
 	}
-	for _, name := range w.defaults() {
+	for _, name := range w.storage.defaults() {
 		if name != class.Name {
 			i.fail("rule 7: StorageClass %s becomes the default beside %s", class.Name, name)
 		}
@@ -120,15 +135,15 @@ func (i *invariants) judged(p pass, after ucv1.Facts) {
 }
 
 // MakeDefault has a person make a class of another driver the default, in place of all others.
-func (w *World) MakeDefault(name string) { w.choose(name, "csi.elsewhere") }
+func MakeDefault(w *World, name string) { choose(w, name, "csi.elsewhere") }
 
 // MakeInTreeDefault has a person make a class of the in-tree plugin the default again, in place of all others.
-func (w *World) MakeInTreeDefault(name string) { w.choose(name, InTreePlugin) }
+func MakeInTreeDefault(w *World, name string) { choose(w, name, InTreePlugin) }
 
-func (w *World) choose(name, provisioner string) {
-	for _, class := range w.classes {
+func choose(w *World, name, provisioner string) {
+	for _, class := range w.storage.classes {
 		class.Default = false
 	}
-	w.classes = append(slices.DeleteFunc(w.classes, func(class *Class) bool { return class.Name == name }),
+	w.storage.classes = append(slices.DeleteFunc(w.storage.classes, func(class *Class) bool { return class.Name == name }),
 		&Class{Name: name, Provisioner: provisioner, Default: true})
 }

@@ -37,13 +37,13 @@ func TestDefaultStorageClass(t *testing.T) {
 		},
 		"what a person makes of it later stays": {
 			with: []func(*Scenario){classes(Class{"standard", InTreePlugin, true}), func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "makes it the default again", When: Finished, Do: func(w *World) { w.MakeInTreeDefault("standard") }}}
+				s.Interventions = []Intervention{{Name: "makes it the default again", When: Finished, Do: func(w *World) { MakeInTreeDefault(w, "standard") }}}
 			}},
 			want: []string{"standard"}, says: "person: makes it the default again",
 		},
 		"what a person makes of it before is left alone": {
 			with: []func(*Scenario){classes(Class{"standard", InTreePlugin, true}), func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "chooses another", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.MakeDefault("chosen") }}}
+				s.Interventions = []Intervention{{Name: "chooses another", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeDefault(w, "chosen") }}}
 			}},
 			want: []string{"chosen"}, says: "the default is StorageClass chosen: it is left alone",
 		},
@@ -60,7 +60,7 @@ func TestDefaultStorageClass(t *testing.T) {
 				transcript, err := Run(seed, s)
 				g.Expect(err).NotTo(HaveOccurred(), transcript.String())
 				g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
-				g.Expect(world.defaults()).To(Equal(tc.want), transcript.String())
+				g.Expect(world.storage.defaults()).To(Equal(tc.want), transcript.String())
 				g.Expect(transcript.Says(tc.says)).To(BeTrue(), transcript.String())
 			}
 		})

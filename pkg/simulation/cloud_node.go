@@ -15,25 +15,25 @@ const (
 	kubeletPeriod = 10
 )
 
-func (w *World) wantsCloudNode() bool {
-	return !w.needs().WithholdCloudNode
+func (ccm *CCM) wantsCloudNode() bool {
+	return !ccm.w.needs().WithholdCloudNode
 }
 
 // writeAddresses is what the loop cloud-node does with Nodes that are initialized: when it starts, and every five minutes.
-func (w *World) writeAddresses(leader *process) {
-	if !w.otherAddresses || (!leader.wroteAt.IsZero() && w.now.Sub(leader.wroteAt) < addressPeriod) {
+func (ccm *CCM) writeAddresses(leader *process) {
+	if !ccm.otherAddresses || (!leader.wroteAt.IsZero() && ccm.w.now.Sub(leader.wroteAt) < addressPeriod) {
 		return
 	}
-	leader.wroteAt = w.now
-	for _, n := range w.nodes {
+	leader.wroteAt = ccm.w.now
+	for _, n := range ccm.w.nodes.all {
 		n.rewritten = n.rewritten || !n.tainted
 	}
-	w.say("ccm: writes addresses of Nodes")
+	ccm.w.say("ccm: writes addresses of Nodes")
 }
 
 // reportAddresses is a kubelet of the in-tree provider, which writes its own back; each at another moment.
-func (w *World) reportAddresses(at int, n *node) {
-	if !n.external && (w.ticks()+at)%kubeletPeriod == 0 {
+func (ns *Nodes) reportAddresses(at int, n *node) {
+	if !n.external && (ns.w.ticks()+at)%kubeletPeriod == 0 {
 		n.rewritten = false
 	}
 }
@@ -49,14 +49,14 @@ func (n *node) addresses() []string {
 }
 
 // recasts says that the CCM is applied again with or without its loop cloud-node, which takes the steps back for a pass.
-func (w *World) recasts(d migration.Decision) bool {
-	return d.Action != nil && d.Action.AddonSet == outcome.CCMSet && w.ccmCloudNode != w.wantsCloudNode()
+func recasts(w *World, d migration.Decision) bool {
+	return d.Action != nil && d.Action.AddonSet == outcome.CCMSet && w.ccm.cloudNode != w.ccm.wantsCloudNode()
 }
 
 // checkFlag: no Machine joins external before there is someone who initializes its Node.
 func (i *invariants) checkFlag(w *World, p pass) {
 	change := p.decision.Action.Arguments
-	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.uid == change.Target.UID && d.flag != "" })
+	at := slices.IndexFunc(w.controlPlane.workloads, func(d *workload) bool { return d.uid == change.Target.UID && d.flag != "" })
 	if at < 0 || w.undoing() || p.truth.initializing {
 		return
 	}
@@ -65,14 +65,14 @@ func (i *invariants) checkFlag(w *World, p pass) {
 		func(flag outcome.Flag) bool { return strings.Contains(flag.Name, "external-cloud-provider") },
 	) &&
 		w.traits.CloudNodeLater {
-		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.workloads[at].name)
+		i.fail("rule 5: %s gets its flag while no CCM leads with its loop cloud-node", w.controlPlane.workloads[at].name)
 	}
 }
 
 // checkCloudNode: the loop is never taken from Nodes that need it.
 func (i *invariants) checkCloudNode(w *World, set outcome.AddonSetName) {
-	if set == outcome.CCMSet && w.ccmCloudNode && !w.wantsCloudNode() && !w.undoing() &&
-		slices.ContainsFunc(w.nodes, func(n *node) bool { return n.external }) {
+	if set == outcome.CCMSet && w.ccm.cloudNode && !w.ccm.wantsCloudNode() && !w.undoing() &&
+		slices.ContainsFunc(w.nodes.all, func(n *node) bool { return n.external }) {
 		i.fail("rule 5: the loop cloud-node is switched off beside external Nodes")
 	}
 }

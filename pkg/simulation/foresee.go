@@ -70,11 +70,11 @@ func Foresee(start Start) Future {
 	idle := 0
 	for range foreseenTicks {
 		w.now = w.now.Add(tick)
-		gone := w.present()
+		gone := w.machines.present()
 		for _, actor := range w.actors() {
 			actor.step()
 		}
-		future.Replaced = append(future.Replaced, w.missing(gone)...)
+		future.Replaced = append(future.Replaced, w.machines.missing(gone)...)
 		pass := c.foresee()
 		idle++
 		if pass.Decision.Action != nil {
@@ -83,7 +83,7 @@ func Foresee(start Start) Future {
 			idle = 0
 		}
 		future.Last = pass.Decision
-		future.Registering += w.passOver(pass.Decision, c.seen)
+		future.Registering += w.storage.passOver(pass.Decision, c.seen)
 		if idle > limit(pass.Decision) || w.released {
 			future.Endless = false
 			break
@@ -108,8 +108,7 @@ func limit(d migration.Decision) int {
 func (c *Controller) foresee() Foreseen {
 	w := c.world
 	o := c.Observe()
-	c.seen = o.Inventory.Value()
-	p := pass{decision: migration.Decide(o, w.now), leases: w.releasable()}
+	p := Pass{decision: migration.Decide(o, w.now), leases: w.leases.releasable()}
 	foreseen := Foreseen{Decision: p.decision}
 	if p.decision.Action != nil {
 		foreseen.Components = w.picture().Components
@@ -122,10 +121,10 @@ func (c *Controller) foresee() Foreseen {
 }
 
 // present are the Machines that are there and not going, without the canary's: that replaces nothing.
-func (w *World) present() []observation.Ref {
+func (ms *Machines) present() []observation.Ref {
 	var refs []observation.Ref
-	for _, m := range w.machines {
-		if !m.deleting() && !w.isCanary(m) {
+	for _, m := range ms.all {
+		if !m.deleting() && !ms.w.canary.has(m) {
 			refs = append(refs, m.ref())
 		}
 	}
@@ -133,9 +132,9 @@ func (w *World) present() []observation.Ref {
 }
 
 // missing are those of the Machines that went, or began to.
-func (w *World) missing(before []observation.Ref) []observation.Ref {
+func (ms *Machines) missing(before []observation.Ref) []observation.Ref {
 	now := map[observation.Ref]bool{}
-	for _, ref := range w.present() {
+	for _, ref := range ms.present() {
 		now[ref] = true
 	}
 	return slices.DeleteFunc(before, func(ref observation.Ref) bool { return now[ref] })
@@ -156,11 +155,11 @@ func replacedBy(passes []Foreseen) int {
 
 func (w *World) picture() Picture {
 	picture := Picture{
-		Classes: w.observeClasses(), Nodes: w.observeNodes(),
-		Running: map[outcome.AddonSetName]bool{outcome.CCMSet: len(w.ccm.workloads()) > 0, outcome.CSISet: len(w.csi.workloads()) > 0},
+		Classes: w.storage.observeClasses(), Nodes: w.nodes.observe(),
+		Running: map[outcome.AddonSetName]bool{outcome.CCMSet: len(w.addons.ccm.workloads()) > 0, outcome.CSISet: len(w.addons.csi.workloads()) > 0},
 	}
-	for _, d := range w.workloads {
-		component := w.observeWorkload(d)
+	for _, d := range w.controlPlane.workloads {
+		component := w.controlPlane.observe(d)
 		component.Arguments.Flags = maps.Clone(component.Arguments.Flags)
 		picture.Components = append(picture.Components, component)
 	}

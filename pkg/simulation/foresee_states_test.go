@@ -71,13 +71,13 @@ func planAndRun(t *testing.T, seed uint64) error {
 func (w *World) ask(what int) {
 	switch what {
 	case 0:
-		w.Undo(true)
+		Undo(w, true)
 	case 1:
-		w.Undo(false)
+		Undo(w, false)
 	case 2:
-		w.DeleteCluster()
+		DeleteCluster(w)
 	case 3:
-		w.Spec(func(spec *ucv1.ClusterSpec) { spec.Paused = true })
+		Spec(w, func(spec *ucv1.ClusterSpec) { spec.Paused = true })
 	}
 }
 
@@ -106,6 +106,6 @@ func (w *World) goOn(c *Controller) (done []outcome.Action, err error) {
 // unsettled says that something is wrong which passes by itself: no plan can know that.
 func (w *World) unsettled() bool {
 	hung := func(p *process) bool { return w.now.Before(p.hungUntil) }
-	return w.changing() || w.unlinked() || slices.ContainsFunc(slices.Concat(w.processes, w.replicas), hung) ||
-		slices.ContainsFunc(w.nodes, func(n *node) bool { return !n.ready })
+	return w.changing() || w.machines.unlinked() || slices.ContainsFunc(slices.Concat(w.controlPlane.processes, w.ccm.processes), hung) ||
+		slices.ContainsFunc(w.nodes.all, func(n *node) bool { return !n.ready })
 }

@@ -28,14 +28,14 @@ func (p *process) hostname() string {
 
 // retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive
 // late.
-func (w *World) retire(p *process) {
+func (ccm *CCM) retire(p *process) {
 	if !p.podGone {
-		w.retired = append(w.retired, p)
+		ccm.retired = append(ccm.retired, p)
 	}
-	if l := &w.ccmLease; l.holder == p.identity() && w.hooks.Late() {
-		w.late = append(w.late, lateRenewal{p.identity(), w.now, w.now.Add(2 * tick)})
+	if l := &ccm.w.leases.ccm; l.holder == p.identity() && ccm.w.hooks.Late() {
+		ccm.w.leases.late = append(ccm.w.leases.late, lateRenewal{p.identity(), ccm.w.now, ccm.w.now.Add(2 * tick)})
 	}
-	w.restart(p)
+	ccm.restart(p)
 }
 
 // lateRenewal is one that a process wrote before its end, and that arrives after it.
@@ -45,30 +45,30 @@ type lateRenewal struct {
 }
 
 // arrive lets what was written late arrive, unless the Lease is another one by now.
-func (w *World) arrive() {
-	w.late = slices.DeleteFunc(w.late, func(late lateRenewal) bool {
-		if w.now.Before(late.at) {
+func (ls *Leases) arrive() {
+	ls.late = slices.DeleteFunc(ls.late, func(late lateRenewal) bool {
+		if ls.w.now.Before(late.at) {
 			return false
 		}
-		if w.ccmLease.holder == late.holder && w.ccmLease.renewed.Before(late.written) {
-			w.ccmLease.renewed = late.written
+		if ls.ccm.holder == late.holder && ls.ccm.renewed.Before(late.written) {
+			ls.ccm.renewed = late.written
 		}
 		return true
 	})
 }
 
 // drainLeader evicts the pod of the CCM that leads, as the drain of its Node does.
-func (w *World) drainLeader() {
-	if leader := w.ccmLeader(); leader != nil {
+func drainLeader(w *World) {
+	if leader := w.ccm.leader(); leader != nil {
 		w.say("fault: %s is evicted", leader.podName)
-		w.retire(leader)
+		w.ccm.retire(leader)
 	}
 }
 
-func (w *World) evictCCM() {
-	if p, ok := pick(w, w.replicas); ok && p.alive() {
+func evictCCM(w *World) {
+	if p, ok := pick(w, w.ccm.processes); ok && p.alive() {
 		w.say("fault: %s is evicted", p.podName)
-		w.retire(p)
+		w.ccm.retire(p)
 	}
 }
 
@@ -89,8 +89,8 @@ func (c *Controller) see(process observation.Process) observation.Process {
 // observeCCMProcesses are all that a watch of the CCM's pods showed. A pod that vanished is not seen to end.
 func (c *Controller) observeCCMProcesses() []observation.Process {
 	w := c.world
-	w.retired = slices.DeleteFunc(w.retired, func(p *process) bool { return w.now.Sub(p.endedAt) > shown })
-	for _, p := range slices.Concat(w.replicas, w.retired) {
+	w.ccm.retired = slices.DeleteFunc(w.ccm.retired, func(p *process) bool { return w.now.Sub(p.endedAt) > shown })
+	for _, p := range slices.Concat(w.ccm.processes, w.ccm.retired) {
 		if !p.podGone {
 			c.see(p.observed())
 		}
@@ -122,9 +122,9 @@ func (l lease) version() string {
 	return fmt.Sprint(l.holder, " ", l.acquired.UnixNano(), " ", l.renewed.UnixNano())
 }
 
-func (w *World) leaseNamed(name string) *lease {
-	for own, l := range map[string]*lease{kcmName: &w.kcmLease, ccmLeaseName: &w.ccmLease, handover.LockName: &w.lock.lease} {
-		if w.leaseRef(own).Name == name {
+func (ls *Leases) named(name string) *lease {
+	for own, l := range map[string]*lease{kcmName: &ls.kcm, ccmLeaseName: &ls.ccm, handover.LockName: &ls.lock.lease} {
+		if ls.ref(own).Name == name {
 			return l
 		}
 	}
@@ -137,7 +137,7 @@ func (c *Controller) seeKCM(kcm *observation.Component) {
 	for i := range kcm.Pods {
 		process := &kcm.Pods[i]
 		process.Hostname = cmp.Or(process.Hostname, process.PodName)
-		if pods := c.world.kcm().pods; process.Ended && i < len(pods) && pods[i].process != nil {
+		if pods := c.world.controlPlane.kcm().pods; process.Ended && i < len(pods) && pods[i].process != nil {
 			process.FinishedAt = pods[i].process.endedAt
 		}
 		listed[process.PodUID] = true
@@ -151,36 +151,36 @@ func (c *Controller) seeKCM(kcm *observation.Component) {
 	slices.SortFunc(kcm.Former, func(a, b observation.Process) int { return cmp.Compare(a.ContainerID, b.ContainerID) })
 }
 
-func (w *World) observeLeaseRight() observation.Observed[observation.LeaseRight] {
-	if !w.needs().KCMLeaseRight {
+func (ls *Leases) observeRight() observation.Observed[observation.LeaseRight] {
+	if !ls.w.needs().KCMLeaseRight {
 		return observation.Absent[observation.LeaseRight]()
 	}
-	return observation.Known(observation.LeaseRight{May: w.mayFreeKCM, There: w.mayFreeKCM})
+	return observation.Known(observation.LeaseRight{May: ls.mayFreeKCM, There: ls.mayFreeKCM})
 }
 
-func (w *World) freeLeases(action outcome.Action) {
+func (ls *Leases) changeRight(action outcome.Action) {
 	switch action.Kind {
 	case outcome.ActionGrantLease:
-		w.mayFreeKCM = !w.traits.LeftAlone
+		ls.mayFreeKCM = !ls.w.traits.LeftAlone
 	case outcome.ActionRevokeLease:
-		w.mayFreeKCM = w.mayFreeKCM && w.rightStays
+		ls.mayFreeKCM = ls.mayFreeKCM && ls.rightStays
 	default:
-		w.freeLease(action)
+		ls.free(action)
 	}
 }
 
 // checkRight: what we granted ourselves for a time is taken back.
 func (i *invariants) checkRight(w *World, o observation.Observation, d migration.Decision) {
 	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
-	if over && d.Action == nil && w.mayFreeKCM {
+	if over && d.Action == nil && w.leases.mayFreeKCM {
 		i.fail("the right to free KCM's Lease is left at step %s", d.Step)
 	}
 }
 
-// freeLease is refused when the Lease is not as it was seen, and whenever the API server likes.
-func (w *World) freeLease(action outcome.Action) {
-	l := w.leaseNamed(action.Lease.Name)
-	if l.version() != action.Lease.Version || w.hooks.Refused() {
+// free is refused when the Lease is not as it was seen, and whenever the API server likes.
+func (ls *Leases) free(action outcome.Action) {
+	l := ls.named(action.Lease.Name)
+	if l.version() != action.Lease.Version || ls.w.hooks.Refused() {
 		return
 	}
 	l.holder = ""
@@ -188,14 +188,14 @@ func (w *World) freeLease(action outcome.Action) {
 
 // checkFreed: only the Lease of a process that has ended is freed, with the right to, and in a migration.
 func (i *invariants) checkFreed(w *World, action outcome.Action) {
-	l := w.leaseNamed(action.Lease.Name)
-	if l == &w.kcmLease && !w.mayFreeKCM {
+	l := w.leases.named(action.Lease.Name)
+	if l == &w.leases.kcm && !w.leases.mayFreeKCM {
 		i.fail("KCM's Lease is freed without the right to")
 	}
 	if l.version() != action.Lease.Version {
 		return
 	}
-	for _, p := range slices.Concat(w.processes, w.replicas) {
+	for _, p := range slices.Concat(w.controlPlane.processes, w.ccm.processes) {
 		if p.alive() && p.identity() == l.holder {
 			i.fail("rule 2: a Lease is freed from %s, whose process goes on", p.podName)
 		}
@@ -216,11 +216,11 @@ func sameBut(d, without migration.Decision) bool {
 	return does(d, without.Action.Kind) || aboutLeases(d) || aboutLeases(without)
 }
 
-func (w *World) newReplica() *process {
-	name := w.id("cloud-controller-manager")
-	made := &process{id: w.id("container"), podName: name, startedAt: w.now, armed: w.ccmArmed, cloudNode: w.ccmCloudNode}
-	if w.traits.HostNetwork {
-		made.hostNetwork, made.node = true, fmt.Sprintf("host-%d", w.rng.IntN(sharedHostnames))
+func (ccm *CCM) newProcess() *process {
+	name := ccm.w.id("cloud-controller-manager")
+	made := &process{id: ccm.w.id("container"), podName: name, startedAt: ccm.w.now, armed: ccm.armed, cloudNode: ccm.cloudNode}
+	if ccm.w.traits.HostNetwork {
+		made.hostNetwork, made.node = true, fmt.Sprintf("host-%d", ccm.w.rng.IntN(sharedHostnames))
 	}
 	return made
 }

@@ -13,7 +13,7 @@ import (
 func TestFreedLeases(t *testing.T) {
 	t.Parallel()
 	drained := func(at func(*World) bool) []Intervention {
-		return []Intervention{{Name: "drains the Node of the leader", When: at, Do: (*World).drainLeader}}
+		return []Intervention{{Name: "drains the Node of the leader", When: at, Do: drainLeader}}
 	}
 	runScenarios(t, map[string]scenarioTest{
 		"that of a CCM whose Node is drained in the roll": {
@@ -44,10 +44,10 @@ func TestAFreedLeaseIsTakenSoon(t *testing.T) {
 		for range 2000 {
 			g.Expect(w.round(c)).To(Succeed())
 			switch {
-			case ended.IsZero() && AtStep(ucv1.StepRoll)(w) && w.ccmLeader() != nil:
-				w.drainLeader()
+			case ended.IsZero() && AtStep(ucv1.StepRoll)(w) && w.ccm.leader() != nil:
+				drainLeader(w)
 				ended = w.now
-			case !ended.IsZero() && w.ccmLeader() != nil:
+			case !ended.IsZero() && w.ccm.leader() != nil:
 				g.Expect(w.now.Sub(ended)).To(BeNumerically("<=", 3*retryPeriod+2*tick), "seed %d", seed)
 				ended = w.now.Add(time.Hour)
 			}
@@ -64,12 +64,12 @@ func TestARightThatStays(t *testing.T) {
 	protects := Intervention{
 		Name: "protects our right to KCM's Lease",
 		When: AtStep(ucv1.StepHandover),
-		Do:   func(w *World) { w.rightStays = true },
+		Do:   func(w *World) { w.leases.rightStays = true },
 	}
 	runScenarios(t, map[string]scenarioTest{
 		"is told at the end, and the migration is finished when a person deletes it": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append([]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.mayFreeKCM = false })...)
+				s.Interventions = append([]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.leases.mayFreeKCM = false })...)
 			}), ends: ucv1.StepFinished, says: []string{"STALLED", "kubectl -n", "delete rolebinding,role"},
 		},
 		"holds up no undo but its end": {

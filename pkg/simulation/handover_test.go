@@ -14,7 +14,7 @@ func outlives() Intervention {
 	return Intervention{
 		Name: "loses the node under KCM's leader and force-deletes its pod",
 		When: func(w *World) bool { h := w.cluster.Status.Handover; return h != nil && h.StartedAt != nil },
-		Do:   (*World).LoseLeadersNode,
+		Do:   LoseLeadersNode,
 	}
 }
 
@@ -41,9 +41,9 @@ func TestProofOfSilence(t *testing.T) {
 		"a lost process that a person ended and named does not hold up": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{outlives(), {
-					Name: "switches the lost node off", When: After(2 * time.Minute), Do: (*World).SwitchOffLostNodes,
+					Name: "switches the lost node off", When: After(2 * time.Minute), Do: SwitchOffLostNodes,
 				}, {
-					Name: "accepts the lost manager", When: After(3 * time.Minute), Do: (*World).AcceptLostManagers,
+					Name: "accepts the lost manager", When: After(3 * time.Minute), Do: AcceptLostManagers,
 				}}
 			}),
 			ends: ucv1.StepFinished, says: []string{"vanished and its process was not seen to end"},
@@ -59,7 +59,7 @@ func TestProofOfSilence(t *testing.T) {
 			scenario: Scenario{
 				Name: "beta", CreatedWithFeature: true, Strangers: []string{"first"},
 				Interventions: then(ucv1.CloudLoopsRunningReason, func(w *World) {
-					w.ChangeKCM("person", map[string]string{"cloud-provider": "external"})
+					ChangeKCM(w, "person", map[string]string{"cloud-provider": "external"})
 				}),
 			},
 			ends: ucv1.StepFinished,
@@ -74,7 +74,7 @@ func TestGuard(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{{
 					Name: "puts the old arguments back", When: AtStep(ucv1.StepMachineController), Lawless: true,
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"controllers": "*"}) },
 				}}
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, says: []string{"STALLED", "changed by gitops"},
@@ -84,8 +84,8 @@ func TestGuard(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
 					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
-				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) { w.LeaveFence(false); w.DeleteCCM() })...)
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"controllers": "*"}) },
+				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) { LeaveFence(w, false); DeleteCCM(w) })...)
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, says: []string{"STALLED", "changed by gitops"},
 		},
@@ -93,16 +93,16 @@ func TestGuard(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
 					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"controllers": "*"}) },
 				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
-					w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
+					ChangeKCM(w, "", map[string]string{"cloud-provider": "external"})
 				})...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "CloudLoopsContended"},
 		},
 		"a CCM that does not lead in time is Stalled": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "holds the CCM's Lease", When: AtStep(ucv1.StepHandover), Do: (*World).StopCCM}}
+				s.Interventions = []Intervention{{Name: "holds the CCM's Lease", When: AtStep(ucv1.StepHandover), Do: StopCCM}}
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.LeaderDeadlineExceededReason, says: []string{"does not lead yet"},
 			never: []string{"RollMachineDeployment"},
@@ -118,11 +118,11 @@ func TestContention(t *testing.T) {
 				s.Interventions = append([]Intervention{{
 					Name: "puts the old arguments back", When: Finished, Lawless: true,
 					Do: func(w *World) {
-						w.ChangeKCM("gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
+						ChangeKCM(w, "gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
 					},
 				}}, Intervention{
 					Name: "switches the loops off again", When: After(3 * time.Minute),
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"cloud-provider": "external"}) },
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"cloud-provider": "external"}) },
 				})
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
@@ -132,9 +132,9 @@ func TestContention(t *testing.T) {
 				s.LeasesAreFree = true
 				s.Interventions = append([]Intervention{{
 					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"controllers": "*"}) },
 				}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
-					w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
+					ChangeKCM(w, "", map[string]string{"cloud-provider": "external"})
 				})...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"PruneAddons"},
@@ -144,7 +144,7 @@ func TestContention(t *testing.T) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.OnContention = ucv1.ReportContention }
 				s.Interventions = []Intervention{{
 					Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true,
-					Do: func(w *World) { w.ChangeKCM("gitops", map[string]string{"controllers": "*"}) },
+					Do: func(w *World) { ChangeKCM(w, "gitops", map[string]string{"controllers": "*"}) },
 				}}
 			}),
 			ends: ucv1.StepHandover, reason: ucv1.CloudLoopsContendedReason, never: []string{"CloseFence"},
@@ -163,7 +163,7 @@ func TestProbe(t *testing.T) {
 		"a cloud configuration that a person fixes lets the migration go on": {
 			scenario: with(func(s *Scenario) {
 				s.ProbeDies = true
-				s.Interventions = then(ucv1.ProbeFailedReason, (*World).FixCloudConfig)
+				s.Interventions = then(ucv1.ProbeFailedReason, FixCloudConfig)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED ProbeFailed"},
 		},
@@ -177,22 +177,22 @@ func TestAddonsAndGates(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
 					Name: "installs another CCM", When: AtStep(ucv1.StepAdmitted),
-					Do: func(w *World) { w.AddForeignAddon("Deployment kube-system/ccm (helm)") },
-				}}, then(ucv1.ForeignObjectsReason, (*World).RemoveForeignAddons)...)
+					Do: func(w *World) { AddForeignAddon(w, "Deployment kube-system/ccm (helm)") },
+				}}, then(ucv1.ForeignObjectsReason, RemoveForeignAddons)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "Deployment kube-system/ccm (helm)"},
 		},
 		"a fence that an earlier Cluster left open blocks the CCM while KCM runs loops": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
-					Name: "leaves the fence open", When: AtStep(ucv1.StepAdmitted), Do: func(w *World) { w.LeaveFence(true) },
-				}}, then(ucv1.FenceIneffectiveReason, func(w *World) { w.LeaveFence(false) })...)
+					Name: "leaves the fence open", When: AtStep(ucv1.StepAdmitted), Do: func(w *World) { LeaveFence(w, true) },
+				}}, then(ucv1.FenceIneffectiveReason, func(w *World) { LeaveFence(w, false) })...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "FenceIneffective"},
 		},
 		"annotations that are lost in the middle are restored, and what the pass would have done is done afterwards": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "loses the annotations", When: AtStep(ucv1.StepAddons), Do: (*World).LoseAnnotations}}
+				s.Interventions = []Intervention{{Name: "loses the annotations", When: AtStep(ucv1.StepAddons), Do: LoseAnnotations}}
 			}),
 			ends: ucv1.StepFinished, says: []string{"RestoreAnnotations"},
 		},
@@ -233,14 +233,14 @@ func TestComponentsBesideKCM(t *testing.T) {
 		},
 		"one that is claimed as ours in the middle is changed": {
 			scenario: beside(Unmentioned, func(s *Scenario) {
-				s.Interventions = then(ucv1.ComponentUnclaimedReason, func(w *World) { w.Claim(ucv1.OursComponent) })
+				s.Interventions = then(ucv1.ComponentUnclaimedReason, func(w *World) { Claim(w, ucv1.OursComponent) })
 			}), ends: ucv1.StepFinished, says: []string{"Switching feature gates in Deployment user-plain/kube-apiserver"},
 		},
 		"one that was claimed in the middle gets its gates back in an undo": {
 			scenario: beside(Unmentioned, func(s *Scenario) {
 				s.MaxTicks = 2000
-				s.Interventions = append(then(ucv1.ComponentUnclaimedReason, func(w *World) { w.Claim(ucv1.OursComponent) }), Intervention{
-					Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.Undo(true) },
+				s.Interventions = append(then(ucv1.ComponentUnclaimedReason, func(w *World) { Claim(w, ucv1.OursComponent) }), Intervention{
+					Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Undo(w, true) },
 				})
 			}), ends: ucv1.StepRolledBack, says: []string{"Switching feature gates back in Deployment user-plain/kube-apiserver"},
 		},
@@ -262,7 +262,7 @@ func TestDeletionAndPause(t *testing.T) {
 	t.Parallel()
 	deleted := func(when func(*World) bool) Scenario {
 		return with(func(s *Scenario) {
-			s.Interventions = []Intervention{{Name: "deletes the Cluster", When: when, Do: (*World).DeleteCluster}}
+			s.Interventions = []Intervention{{Name: "deletes the Cluster", When: when, Do: DeleteCluster}}
 		})
 	}
 	tests := map[string]struct {
@@ -278,7 +278,7 @@ func TestDeletionAndPause(t *testing.T) {
 			finished: true, says: []string{"goes when the hand-over is complete"},
 		},
 		"a Cluster that is deleted in the roll goes when what was begun is rolled out": {
-			scenario: deleted(func(w *World) bool { return w.invariants.restarts[w.deployments[1].uid] > 0 }),
+			scenario: deleted(func(w *World) bool { return w.invariants.restarts[w.machines.deployments[1].uid] > 0 }),
 			finished: true, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment " +
 				"kube-system/b"},
 		},
@@ -308,7 +308,7 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	pause := func(on bool) func(*World) {
-		return func(w *World) { w.Spec(func(s *ucv1.ClusterSpec) { s.Paused = on }) }
+		return func(w *World) { Spec(w, func(s *ucv1.ClusterSpec) { s.Paused = on }) }
 	}
 	s := with(func(s *Scenario) {
 		s.Interventions = []Intervention{{Name: "pauses the Cluster", When: AtStep(ucv1.StepRoll), Do: pause(true)}}

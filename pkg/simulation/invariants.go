@@ -48,10 +48,10 @@ func (i *invariants) fail(format string, args ...any) {
 
 // check runs after every step of every actor.
 func (i *invariants) check(w *World) {
-	if w.ccmLeader() != nil {
+	if w.ccm.leader() != nil {
 		i.lastLed = w.now
 	}
-	if leader := w.ccmLeader(); leader != nil && leader.cloudNode {
+	if leader := w.ccm.leader(); leader != nil && leader.cloudNode {
 		i.lastInitializing = w.now
 	}
 	i.checkUnproven(w)
@@ -59,7 +59,7 @@ func (i *invariants) check(w *World) {
 	twice := i.attend(w)
 	if w.lawless {
 		// A closed fence ends what a person began; from then on the rules hold again.
-		w.lawless = w.fenceOpen || w.ccmLeader() != nil
+		w.lawless = w.leases.fenceOpen || w.ccm.leader() != nil
 		return
 	}
 	if twice != "" {
@@ -73,13 +73,13 @@ func (i *invariants) check(w *World) {
 // attend notes that a manager runs a cloud loop, and says which loop runs in more than one.
 func (i *invariants) attend(w *World) (twice string) {
 	for _, loop := range []string{observation.ServiceLoop, observation.RouteLoop, observation.CloudNodeLifecycleLoop} {
-		names := w.running(loop)
+		names := running(w, loop)
 		if len(names) > 1 {
 			twice = fmt.Sprintf("loop %s runs in %v", loop, names)
 		}
 		if len(names) > 0 {
 			i.lastAttended = w.now
-			if w.ccmLeader() == nil || w.ccmLease.renewed.After(w.ccmLease.acquired) {
+			if w.ccm.leader() == nil || w.leases.ccm.renewed.After(w.leases.ccm.acquired) {
 				i.lastServed = w.now
 			}
 		}
@@ -171,7 +171,7 @@ func (i *invariants) checkOrder(w *World, o observation.Observation, d migration
 
 // settled says that nothing was disturbed lately.
 func (w *World) settled(d migration.Decision) bool {
-	return (w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling) && !w.recasts(d)
+	return (w.disturbed.IsZero() || w.now.Sub(w.disturbed) > settling) && !recasts(w, d)
 }
 
 // acting checks an action at the moment of acting, against the truth at the moment of looking.
@@ -190,11 +190,11 @@ func (i *invariants) acting(w *World, p pass) {
 		i.checkAlone(p.truth, "the fence is opened")
 	case outcome.ActionApplyAddons:
 		i.checkCloudNode(w, action.AddonSet)
-		open := w.fenceOpen || w.traits.LeasesAreFree
+		open := w.leases.fenceOpen || w.traits.LeasesAreFree
 		if open &&
 			slices.ContainsFunc(
 				action.Objects,
-				func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.ccm.wanted, o) },
+				func(o observation.Ref) bool { return isWorkload(o.Kind) && slices.Contains(w.addons.ccm.wanted, o) },
 			) {
 			i.checkSilent(w, "the CCM is applied behind an open fence")
 		}
@@ -213,9 +213,9 @@ func (i *invariants) acting(w *World, p pass) {
 func (i *invariants) checkRoll(w *World, p pass) {
 	idle := p.truth.idle(p.decision.Action.Objects)
 	// To turn one round that does not serve anyway disrupts nothing more.
-	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.decision.Action.Objects) <= w.budget()
-	if used := p.truth.busy + len(idle); used > w.budget() && !turns {
-		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, w.budget())
+	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.decision.Action.Objects) <= budget(w)
+	if used := p.truth.busy + len(idle); used > budget(w) && !turns {
+		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, budget(w))
 	}
 	if w.undoing() {
 		if p.truth.configured != "" {
@@ -234,28 +234,28 @@ func (i *invariants) checkRoll(w *World, p pass) {
 
 // checkSilent: also where a person broke the rules, we do not add to it.
 func (i *invariants) checkSilent(w *World, what string) {
-	for _, process := range w.processes {
+	for _, process := range w.controlPlane.processes {
 		// A CCM with the migration lock may lead beside a KCM that has it.
 		locked := process.armed && w.needsOf(w.facts()).Lock
-		if process.elects && len(process.loops) > 0 && !locked && !w.accepted(process.podName) {
+		if process.elects && len(process.loops) > 0 && !locked && !accepted(w, process.podName) {
 			i.fail("rule 2: %s while %s may run %v", what, process.podName, process.loops)
 		}
 	}
 }
 
-func (w *World) accepted(podName string) bool {
+func accepted(w *World, podName string) bool {
 	return slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, podName)
 }
 
 // checkChange: no action gives a loop back to KCM, except in an undo before the point of no return, and never before every
 // process of the CCM is silent.
 func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange) {
-	kcm := w.kcm()
+	kcm := w.controlPlane.kcm()
 	if change.Target.UID != kcm.uid {
 		return
 	}
 	after := &workload{arguments: maps.Clone(kcm.arguments)}
-	w.patch(after, change)
+	w.controlPlane.patch(after, change)
 	before := unlocked(kcm.arguments)
 	for _, loop := range unlocked(after.arguments) {
 		switch {
@@ -279,8 +279,8 @@ func unlocked(arguments map[string]string) []string {
 
 // checkCCMSilent: no process of the CCM leads or can come to lead.
 func (i *invariants) checkCCMSilent(w *World, what string) {
-	for _, p := range w.replicas {
-		if p.leading || w.mayWriteLease(p) {
+	for _, p := range w.ccm.processes {
+		if p.leading || w.leases.mayWrite(p) {
 			i.fail("rule 2: %s while %s leads or may lead", what, p.podName)
 		}
 	}
@@ -319,7 +319,7 @@ func (i *invariants) rolling(w *World, d *machineDeployment, action outcome.Acti
 		return
 	}
 	configured := w.facts().MachineControllerConfiguredAt
-	for _, s := range w.setsOf(d) {
+	for _, s := range w.machines.setsOf(d) {
 		if d.current(s) && configured != nil && s.createdAt.After(configured.Time) && s.external {
 			i.fail("rule 5: MachineDeployment %s is rolled although it is up-to-date", d.name)
 		}
@@ -328,12 +328,12 @@ func (i *invariants) rolling(w *World, d *machineDeployment, action outcome.Acti
 
 // replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them.
 func (i *invariants) replaced(w *World, m *machine, s *machineSet) {
-	at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
-	if at < 0 || w.deployments[at].current(s) || w.deployments[at].deleting {
+	at := slices.IndexFunc(w.machines.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
+	if at < 0 || w.machines.deployments[at].current(s) || w.machines.deployments[at].deleting {
 		return
 	}
 	i.replacing++
-	if s.restart != "" && s.restart == w.generation() && s.revision == w.deployments[at].revision {
+	if s.restart != "" && s.restart == w.generation() && s.revision == w.machines.deployments[at].revision {
 		i.fail("rule 5: Machine %s was made from our revision and is replaced again", m.name)
 	}
 }

@@ -59,19 +59,19 @@ func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
 		return
 	}
 	i.checkCCMSilent(w, "the migration counts as undone")
-	if len(unlocked(w.kcm().arguments)) == 0 {
+	if len(unlocked(w.controlPlane.kcm().arguments)) == 0 {
 		i.fail("the migration counts as undone, and KCM runs no cloud loop")
 	}
 	i.checkNothingLeft(w, "the migration counts as undone")
-	for object, there := range w.probe.present {
+	for object, there := range w.addons.probe.present {
 		if there {
 			i.fail("the migration counts as undone, and %s of the probe is left", object.Kind)
 		}
 	}
-	if w.lock.granted || w.lock.file || w.lock.holder != "" {
+	if w.leases.lock.granted || w.leases.lock.file || w.leases.lock.holder != "" {
 		i.fail("the migration counts as undone, and something of the migration lock is left")
 	}
-	for _, m := range w.machines {
+	for _, m := range w.machines.all {
 		if m.external && !m.deleting() {
 			i.fail("the migration counts as undone, and Machine %s is external", m.name)
 		}
@@ -81,12 +81,12 @@ func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
 // rollingBack: a MachineDeployment that was in-tree all the time is left alone.
 func (i *invariants) rollingBack(w *World, d *machineDeployment) {
 	started := w.facts().StartedAt.Time
-	for _, s := range w.setsOf(d) {
+	for _, s := range w.machines.setsOf(d) {
 		if !d.current(s) || s.external || !s.createdAt.Before(started) {
 			continue
 		}
 		if external := slices.ContainsFunc(
-			w.machinesOf(s),
+			w.machines.of(s),
 			func(m *machine) bool { return m.external || m.annotation == "true" },
 		); !external {
 			i.fail("rule 5: MachineDeployment %s is rolled back although it is in-tree", d.name)
@@ -123,17 +123,17 @@ func moment(t *metav1.Time) string {
 
 // checkAttendance: what is said of the cloud loops is so. A Lease tells of the end of its holder one duration late.
 func (i *invariants) checkAttendance(w *World, o observation.Observation, d migration.Decision) {
-	if !o.Cluster.ExternalCloudProvider() || w.ccmStopped {
+	if !o.Cluster.ExternalCloudProvider() || w.ccm.stopped {
 		return // A person who renews the CCM's Lease by hand is believed.
 	}
 	a := d.Attendance
 	if attended := w.now.Sub(i.lastAttended); a.Status == metav1.ConditionTrue && attended > leaseDuration+retryPeriod {
 		i.fail("cloud loops are said to be attended (%s), and ran last %s ago", a.Message, attended)
 	}
-	if a.Undecided || !w.looksClearly(o) {
+	if a.Undecided || !looksClearly(w, o) {
 		return
 	}
-	if a.Status == metav1.ConditionFalse && len(w.running(observation.ServiceLoop)) > 0 {
+	if a.Status == metav1.ConditionFalse && len(running(w, observation.ServiceLoop)) > 0 {
 		i.fail("cloud loops are said to be unattended (%s), and run", a.Message)
 	}
 	if served := w.now.Sub(i.lastServed); a.NeedsPerson && served < time.Minute {
@@ -143,8 +143,8 @@ func (i *invariants) checkAttendance(w *World, o observation.Observation, d migr
 
 // looksClearly says that what shows who runs the loops could be looked at, that no manager is cut off from its API server, and
 // that none runs on without its pod.
-func (w *World) looksClearly(o observation.Observation) bool {
-	for _, p := range append(slices.Clone(w.processes), w.replicas...) {
+func looksClearly(w *World, o observation.Observation) bool {
+	for _, p := range append(slices.Clone(w.controlPlane.processes), w.ccm.processes...) {
 		if w.now.Before(p.hungUntil) || !p.orphanedAt.IsZero() {
 			return false
 		}

@@ -28,7 +28,7 @@ func (i *invariants) checkRelease(w *World, o observation.Observation, d migrati
 	if !t.led {
 		i.fail("rule 7: %s while the CCM does not lead", goes)
 	}
-	if !w.fenceOpen && !w.traits.LeasesAreFree {
+	if !w.leases.fenceOpen && !w.traits.LeasesAreFree {
 		i.fail("rule 7: %s while the fence is closed", goes)
 	}
 	i.checkSilent(w, goes)
@@ -52,20 +52,20 @@ func factsOf(w *World, d migration.Decision) []string {
 			"Provider",
 			"OtherManagers",
 		}
-	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.obsolete, d.Action.Objects[0]):
+	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.addons.obsolete, d.Action.Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
 	case kind == outcome.ActionRevokeLease && deleted:
 		return nil // It takes back what was granted, wherever KCM stands.
 	case kind == outcome.ActionRelease && mustStayAttended(w.cluster):
 		return []string{"ControlPlane", "CCMLease", "CCMProcesses", "Fence", "OtherManagers"}
-	case kind == outcome.ActionOpenFence && w.handedOver():
+	case kind == outcome.ActionOpenFence && handedOver(w):
 		// Someone closed it: no Lease has to be cleared for the first leader.
 		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"}
 	}
 	return restsOn()[d.Action.Kind]
 }
 
-func (w *World) handedOver() bool {
+func handedOver(w *World) bool {
 	handover := w.facts().Handover
 	return handover != nil && handover.FinishedAt != nil
 }

@@ -47,8 +47,8 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
 	without := migration.Decide(o, w.now)
-	drift := w.undoesNothing(o, fact)
-	if position(without.Step) > position(d.Step) && !drift && !w.keptFromGoing(d, without) && !w.undoTurned() {
+	drift := undoesNothing(w, o, fact)
+	if position(without.Step) > position(d.Step) && !drift && !keptFromGoing(w, d, without) && !undoTurned(w) {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
 	if without.Action == nil ||
@@ -65,7 +65,7 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 
 // keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would
 // leave half done.
-func (w *World) keptFromGoing(d, without migration.Decision) bool {
+func keptFromGoing(w *World, d, without migration.Decision) bool {
 	return !w.cluster.DeletionTimestamp.IsZero() && (does(d, outcome.ActionRelease) || without.Action == nil)
 }
 
@@ -76,7 +76,7 @@ func does(d migration.Decision, kind outcome.ActionKind) bool {
 // checkRestsOn: without Nodes, no one has to lead.
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
 	facts := factsOf(w, without)
-	ledForNoOne := fact == "CCMLease" && (len(w.nodes) == 0 || without.Step == ucv1.StepUndoRoll)
+	ledForNoOne := fact == "CCMLease" && (len(w.nodes.all) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
 	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {
 		i.fail("rule 3: %s does not look at %s", without.Action.Kind, fact)

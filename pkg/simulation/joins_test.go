@@ -13,7 +13,7 @@ func TestMachinesAndTheirNodes(t *testing.T) {
 	canary := func(kind ucv1.CanaryKind) func(*ucv1.Cluster) {
 		return func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = kind }
 	}
-	noInstances := Intervention{Name: "has no more instances", When: rolling, Do: func(w *World) { w.Boots(false) }}
+	noInstances := Intervention{Name: "has no more instances", When: rolling, Do: func(w *World) { Boots(w, false) }}
 	runScenarios(t, map[string]scenarioTest{
 		"Machine after Machine that gets no Node is Stalled with the MachineDeployment's name": {
 			scenario: with(func(s *Scenario) {
@@ -27,14 +27,14 @@ func TestMachinesAndTheirNodes(t *testing.T) {
 				s.Configure, s.JoinTimeout = canary(ucv1.NoCanary), time.Minute
 				s.Interventions = append(
 					[]Intervention{noInstances},
-					then(ucv1.NodesNotInitializedReason, func(w *World) { w.Boots(true) })...)
+					then(ucv1.NodesNotInitializedReason, func(w *World) { Boots(w, true) })...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "no Node of one has joined since"},
 		},
 		"a Node that is found by its providerID only, and has none, trips the breaker without its Machine": {
 			scenario: with(func(s *Scenario) {
 				s.Configure, s.LinksLate = canary(ucv1.NoCanary), true
-				s.Interventions = []Intervention{{Name: "breaks the cloud", When: rolling, Do: (*World).BreakCloud}}
+				s.Interventions = []Intervention{{Name: "breaks the cloud", When: rolling, Do: BreakCloud}}
 			}),
 			ends: ucv1.StepRoll, reason: ucv1.BreakerTrippedReason, says: []string{"which no Machine names yet"},
 		},
@@ -46,8 +46,8 @@ func TestMachinesAndTheirNodes(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Configure, s.WebhookAsks = canary(ucv1.NoCanary), true
 				s.Interventions = []Intervention{
-					{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: (*World).BreakCloud},
-					{Name: "fixes the cloud", When: After(5 * time.Minute), Do: (*World).FixCloud},
+					{Name: "breaks the cloud", When: AtStep(ucv1.StepMachineController), Do: BreakCloud},
+					{Name: "fixes the cloud", When: After(5 * time.Minute), Do: FixCloud},
 				}
 			}),
 			ends: ucv1.StepFinished,

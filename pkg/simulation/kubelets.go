@@ -20,8 +20,8 @@ func (w *World) observeProofs() observation.KeptProofs {
 
 // observeNodes adds what the controller saw of kubelets.
 func (c *Controller) observeNodes() []observation.Node {
-	nodes := c.world.observeNodes()
-	for at, n := range c.world.nodes {
+	nodes := c.world.nodes.observe()
+	for at, n := range c.world.nodes.all {
 		if n.seen == nil {
 			nodes[at].Kubelet = c.kubelet(n)
 		}

@@ -23,13 +23,13 @@ func TestProofsOutliveTheController(t *testing.T) {
 	}
 	lost := Intervention{Name: "loses what was kept", When: soaks, Do: func(w *World) { w.proofsUnread = true }}
 	accepted := Intervention{Name: "vouches for the Nodes", When: Stalled(ucv1.KubeletsNotExternalReason), Do: func(w *World) {
-		for _, n := range w.nodes {
+		for _, n := range w.nodes.all {
 			w.cluster.Spec.Rollout.AcceptNodes = append(w.cluster.Spec.Rollout.AcceptNodes, n.name)
 		}
 	}}
 	replaced := Intervention{Name: "deletes the Machines", When: Stalled(ucv1.KubeletsNotExternalReason), Do: func(w *World) {
-		for _, m := range w.machines {
-			w.deleteMachine(m)
+		for _, m := range w.machines.all {
+			w.machines.delete(m)
 		}
 	}}
 	runScenarios(t, map[string]scenarioTest{

@@ -12,18 +12,18 @@ import (
 // runs the cloud loops. The invariants see to that.
 func TestADeletedClusterIsLeftAttended(t *testing.T) {
 	t.Parallel()
-	deletes := Intervention{Name: "deletes the Cluster", Do: (*World).DeleteCluster}
-	closes := Intervention{Name: "closes the fence", Do: func(w *World) { w.LeaveFence(false) }}
-	removes := Intervention{Name: "deletes the CCM", Do: (*World).DeleteCCM}
+	deletes := Intervention{Name: "deletes the Cluster", Do: DeleteCluster}
+	closes := Intervention{Name: "closes the fence", Do: func(w *World) { LeaveFence(w, false) }}
+	removes := Intervention{Name: "deletes the CCM", Do: DeleteCCM}
 	loud := Intervention{
 		Name: "puts the old arguments back", Lawless: true,
 		Do: func(w *World) {
-			w.ChangeKCM("gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
+			ChangeKCM(w, "gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
 		},
 	}
-	silent := then(ucv1.CloudLoopsContendedReason, func(w *World) { w.ChangeKCM("", map[string]string{"cloud-provider": "external"}) })[0]
-	rolls := func(w *World) bool { return w.invariants.restarts[w.deployments[1].uid] > 0 }
-	leads := func(w *World) bool { return w.last.Step == ucv1.StepRoll && w.ccmLeader() != nil }
+	silent := then(ucv1.CloudLoopsContendedReason, func(w *World) { ChangeKCM(w, "", map[string]string{"cloud-provider": "external"}) })[0]
+	rolls := func(w *World) bool { return w.invariants.restarts[w.machines.deployments[1].uid] > 0 }
+	leads := func(w *World) bool { return w.last.Step == ucv1.StepRoll && w.ccm.leader() != nil }
 	at := func(when func(*World) bool, people ...Intervention) Scenario {
 		return with(func(s *Scenario) {
 			people[0].When = when

@@ -38,9 +38,9 @@ func TestLeaderMigration(t *testing.T) {
 		return locked(func(s *Scenario) {
 			s.Interventions = append([]Intervention{{
 				Name: "puts KCM's old arguments back", When: when, Lawless: true,
-				Do: func(w *World) { w.ChangeKCM("gitops", arguments) },
+				Do: func(w *World) { ChangeKCM(w, "gitops", arguments) },
 			}}, then(ucv1.CloudLoopsContendedReason, func(w *World) {
-				w.ChangeKCM("", map[string]string{"cloud-provider": "external"})
+				ChangeKCM(w, "", map[string]string{"cloud-provider": "external"})
 			})...)
 		})
 	}
@@ -67,7 +67,7 @@ func TestLeaderMigration(t *testing.T) {
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},
 		"KCM loses the lock while the CCM leads with it": {
-			scenario: putBack(func(w *World) bool { return w.last.Stage == "CCMArmed" && w.ccmLeader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
+			scenario: putBack(func(w *World) bool { return w.last.Stage == "CCMArmed" && w.ccm.leader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
 			says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back while the CCM waits for the lock": {
@@ -76,7 +76,7 @@ func TestLeaderMigration(t *testing.T) {
 		"KCM gets its loops back when all is done": {
 			scenario: locked(func(s *Scenario) {
 				s.Interventions = contended(AtStep(ucv1.StepMachineController))
-				s.Interventions[1].When = func(w *World) bool { return Stalled(ucv1.CloudLoopsContendedReason)(w) && !w.fenceOpen }
+				s.Interventions[1].When = func(w *World) bool { return Stalled(ucv1.CloudLoopsContendedReason)(w) && !w.leases.fenceOpen }
 			}),
 			ends: ucv1.StepFinished, says: []string{"CloseFence"},
 		},

@@ -9,6 +9,26 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
+// Machines are the machine-controller's objects, and what it does with MachineSets and Machines.
+type Machines struct {
+	w *World
+
+	deployments []*machineDeployment
+	sets        []*machineSet
+	all         []*machine
+	// bootless: no new Machine gets a Node.
+	bootless bool
+}
+
+// Nodes of the user cluster.
+type Nodes struct {
+	w *World
+
+	all []*node
+	// joined are the Nodes by the UID of their Machine.
+	joined map[string]*node
+}
+
 // machineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
 type machineDeployment struct {
 	name, namespace, uid string
@@ -71,25 +91,25 @@ type node struct {
 
 func (m *machine) deleting() bool { return !m.deletedAt.IsZero() }
 
-func (w *World) makeMachines() {
+func makeMachines(w *World) {
 	for _, p := range w.scenario.Pools {
-		w.addDeployment(p)
+		addDeployment(w, p)
 	}
 	for _, name := range w.scenario.Standalone {
 		m := &machine{name: name, namespace: machineNamespace, uid: w.id("machine"), annotation: "false", createdAt: w.now}
-		w.machines = append(w.machines, m)
-		w.join(m)
+		w.machines.all = append(w.machines.all, m)
+		w.machines.join(m)
 	}
 	for _, name := range w.scenario.Strangers {
-		w.addNode(&node{name: name, uid: w.id("node"), ready: true, providerID: providerIDPrefix + name, createdAt: w.now})
+		w.nodes.add(&node{name: name, uid: w.id("node"), ready: true, providerID: providerIDPrefix + name, createdAt: w.now})
 	}
-	for _, n := range w.nodes {
+	for _, n := range w.nodes.all {
 		n.ready, n.tainted = true, false
 	}
 }
 
 // addDeployment with all its Machines up: the steady state before the run.
-func (w *World) addDeployment(p Pool) *machineDeployment {
+func addDeployment(w *World, p Pool) *machineDeployment {
 	namespace := p.Namespace
 	if namespace == "" {
 		namespace = machineNamespace
@@ -106,92 +126,92 @@ func (w *World) addDeployment(p Pool) *machineDeployment {
 		surge:       p.surge(),
 		unavailable: p.Unavailable,
 	}
-	w.deployments = append(w.deployments, d)
-	set := w.createSet(d)
+	w.machines.deployments = append(w.machines.deployments, d)
+	set := w.machines.createSet(d)
 	set.replicas = d.replicas
 	for range d.replicas {
-		w.join(w.createMachine(d, set))
+		w.machines.join(w.machines.create(d, set))
 	}
 	return d
 }
 
-func (w *World) createSet(d *machineDeployment) *machineSet {
-	external, running := w.runs("operating-system-manager", "external-cloud-provider")
+func (ms *Machines) createSet(d *machineDeployment) *machineSet {
+	external, running := ms.w.controlPlane.runs("operating-system-manager", "external-cloud-provider")
 	set := &machineSet{
-		name:       w.id(d.name),
-		uid:        w.id("ms"),
+		name:       ms.w.id(d.name),
+		uid:        ms.w.id("ms"),
 		deployment: d.uid,
 		restart:    d.restart,
 		revision:   d.revision,
 		external: external && running &&
-			!w.profiled(d),
-		createdAt: w.now,
+			!ms.w.bootstraps.profiled(d),
+		createdAt: ms.w.now,
 		minReady:  d.guard.minReady,
 		desired:   d.replicas,
 		most:      d.replicas + d.surge,
 	}
-	w.sets = append(w.sets, set)
+	ms.sets = append(ms.sets, set)
 	return set
 }
 
-func (w *World) createMachine(d *machineDeployment, set *machineSet) *machine {
-	stamped, _ := w.runs("machine-controller-webhook", "node-external-cloud-provider")
+func (ms *Machines) create(d *machineDeployment, set *machineSet) *machine {
+	stamped, _ := ms.w.controlPlane.runs("machine-controller-webhook", "node-external-cloud-provider")
 	m := &machine{
-		name: w.id(set.name), namespace: d.namespace, uid: w.id("machine"), set: set.uid, createdAt: w.now,
+		name: ms.w.id(set.name), namespace: d.namespace, uid: ms.w.id("machine"), set: set.uid, createdAt: ms.w.now,
 		annotation: strconv.FormatBool(stamped), external: set.external,
 	}
-	if w.traits.WithoutOperatingSystemManager {
+	if ms.w.traits.WithoutOperatingSystemManager {
 		m.external = stamped
 	}
-	w.machines = append(w.machines, m)
+	ms.all = append(ms.all, m)
 	return m
 }
 
 // join registers the Node of a Machine: an external kubelet comes with the taint and without a providerID, an in-tree
 // one asks the cloud itself.
-func (w *World) join(m *machine) {
+func (ms *Machines) join(m *machine) {
 	n := &node{
-		name: "node-" + m.name, uid: w.id("node"), tainted: m.external, external: m.external, instance: true,
-		createdAt: w.now, machine: m.uid,
+		name: "node-" + m.name, uid: ms.w.id("node"), tainted: m.external, external: m.external, instance: true,
+		createdAt: ms.w.now, machine: m.uid,
 	}
 	if !m.external {
-		n.providerID = w.provider().ProviderIDPrefix + n.name
+		n.providerID = ms.w.provider().ProviderIDPrefix + n.name
 	}
-	w.addNode(n)
+	ms.w.nodes.add(n)
 	m.node = n.name
 }
 
-func (w *World) addNode(n *node) {
-	w.nodes = append(w.nodes, n)
+func (ns *Nodes) add(n *node) {
+	ns.all = append(ns.all, n)
 	if n.machine != "" {
-		w.joined[n.machine] = n
+		ns.joined[n.machine] = n
 	}
 }
 
-// nodeOf is asked of every Machine in every second of the model.
-func (w *World) nodeOf(m *machine) *node { return w.joined[m.uid] }
+// of is asked of every Machine in every second of the model.
+func (ns *Nodes) of(m *machine) *node { return ns.joined[m.uid] }
 
-func (w *World) deleteNodeOf(m *machine) {
-	w.nodes = slices.DeleteFunc(w.nodes, func(n *node) bool { return n.machine == m.uid })
-	delete(w.joined, m.uid)
+func (ns *Nodes) deleteOf(m *machine) {
+	ns.all = slices.DeleteFunc(ns.all, func(n *node) bool { return n.machine == m.uid })
+	delete(ns.joined, m.uid)
 }
 
-func (w *World) setOf(m *machine) *machineSet {
-	at := slices.IndexFunc(w.sets, func(s *machineSet) bool { return m.set != "" && s.uid == m.set })
+func (ms *Machines) setOf(m *machine) *machineSet {
+	at := slices.IndexFunc(ms.sets, func(s *machineSet) bool { return m.set != "" && s.uid == m.set })
 	if at < 0 {
 		return nil
 	}
-	return w.sets[at]
+	return ms.sets[at]
 }
 
-func (w *World) setsOf(d *machineDeployment) []*machineSet {
-	return slices.DeleteFunc(slices.Clone(w.sets), func(s *machineSet) bool { return s.deployment != d.uid })
+func (ms *Machines) setsOf(d *machineDeployment) []*machineSet {
+	return slices.DeleteFunc(slices.Clone(ms.sets), func(s *machineSet) bool { return s.deployment != d.uid })
 }
 
-// machinesOf are a set's Machines that are not being deleted: that is how the machine-controller counts.
-func (w *World) machinesOf(s *machineSet) []*machine {
+// of are a set's Machines that are not being deleted: that is how the machine-controller counts.
+func (ms *Machines) of(s *machineSet) []*machine {
 	var machines []*machine
-	for _, m := range w.machines {
+	for _, m := range ms.all {
 		if m.set == s.uid && !m.deleting() {
 			machines = append(machines, m)
 		}
@@ -201,14 +221,14 @@ func (w *World) machinesOf(s *machineSet) []*machine {
 
 // available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A
 // hasty world waits for nothing.
-func (w *World) available(s *machineSet) int {
+func (ms *Machines) available(s *machineSet) int {
 	count := 0
 	wait := time.Duration(s.minReady) * time.Second
-	if w.hasty && s.minReady != rollout.EndlessMinReadySeconds {
+	if ms.w.hasty && s.minReady != rollout.EndlessMinReadySeconds {
 		wait = 0
 	}
-	for _, m := range w.machinesOf(s) {
-		if n := w.nodeOf(m); n != nil && n.ready && m.node != "" && w.now.Sub(n.readyChangedAt) >= wait {
+	for _, m := range ms.of(s) {
+		if n := ms.w.nodes.of(m); n != nil && n.ready && m.node != "" && ms.w.now.Sub(n.readyChangedAt) >= wait {
 			count++
 		}
 	}
@@ -220,8 +240,8 @@ func (d *machineDeployment) current(s *machineSet) bool {
 }
 
 // machineControllerRuns says whether someone reconciles Machines now.
-func (w *World) machineControllerRuns() bool {
-	_, running := w.runs("machine-controller", "node-external-cloud-provider")
+func (cp *ControlPlane) machineControllerRuns() bool {
+	_, running := cp.runs("machine-controller", "node-external-cloud-provider")
 	return running
 }
 

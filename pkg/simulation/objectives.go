@@ -14,8 +14,8 @@ func (c *Controller) measure() observation.Observed[slo.Seen] {
 	if !w.needs().Measurements {
 		return observation.Absent[slo.Seen]()
 	}
-	nodes := make([]slo.NodeState, 0, len(w.nodes))
-	for _, n := range w.nodes {
+	nodes := make([]slo.NodeState, 0, len(w.nodes.all))
+	for _, n := range w.nodes.all {
 		nodes = append(
 			nodes,
 			slo.NodeState{Name: n.name, UID: n.uid, MadeAt: n.createdAt, Tainted: n.tainted, Synced: n.providerID != ""},
@@ -26,14 +26,14 @@ func (c *Controller) measure() observation.Observed[slo.Seen] {
 }
 
 // CountAgain is what a person does who looked at a halt.
-func (w *World) CountAgain() {
+func CountAgain(w *World) {
 	w.say("person: lets the roll go on")
 	w.disturbed = w.now
-	w.Spec(func(spec *ucv1.ClusterSpec) { spec.SLO.CountSince = new(metav1.NewTime(w.now)) })
+	Spec(w, func(spec *ucv1.ClusterSpec) { spec.SLO.CountSince = new(metav1.NewTime(w.now)) })
 }
 
 // FixNodes makes the CCM initialize Nodes in time.
-func (w *World) FixNodes() { w.slowNodes = 0 }
+func FixNodes(w *World) { w.ccm.slowNodes = 0 }
 
 // checkHalt: what the objectives halted is not rolled before a person looked.
 func (i *invariants) checkHalt(w *World, p pass) {

@@ -71,6 +71,7 @@ func (c *Controller) Observe() observation.Observation {
 		o.InTree = observation.Known(controlPlane.KCM)
 		c.seeEnds(o.Processes)
 	}
+	c.seen = o.Inventory.Value()
 	return o
 }
 
@@ -87,39 +88,39 @@ func (c *Controller) modelled() observation.Observation {
 		NamespaceTerminating: observation.Known(false),
 
 		Provider:          observation.Known(w.provider()),
-		CloudConfig:       observation.Known(observation.CloudConfig{Version: w.cloudConfig}),
+		CloudConfig:       observation.Known(observation.CloudConfig{Version: w.ccm.cloudConfig}),
 		Connection:        observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		MachineController: observation.Known(w.observeMachineController()),
+		MachineController: observation.Known(w.controlPlane.observeMachineController()),
 		ControlPlane:      observation.Known(c.observeControlPlane()),
-		Addons:            observation.Known(w.observeAddons()),
+		Addons:            observation.Known(w.addons.observe()),
 		Probe:             c.observeProbe(),
-		Fence:             observation.Known(w.observeFence()),
-		KCMLease:          c.observeLease(kcmName, w.kcmLease),
-		CCMLease:          c.observeLease(ccmLeaseName, w.ccmLease),
-		KCMLeaseRight:     w.observeLeaseRight(),
+		Fence:             observation.Known(w.leases.observeFence()),
+		KCMLease:          c.observeLease(kcmName, w.leases.kcm),
+		CCMLease:          c.observeLease(ccmLeaseName, w.leases.ccm),
+		KCMLeaseRight:     w.leases.observeRight(),
 		CCMProcesses:      observation.Known(c.observeCCMProcesses()),
 		Lock:              c.observeLock(),
-		Machines:          w.observeMachines(),
+		Machines:          w.machines.observe(),
 		Nodes:             observation.Known(c.observeNodes()),
-		Inventory:         w.observeInventory(),
+		Inventory:         w.storage.observeInventory(),
 		Baseline:          observation.Absent[observation.Inventory](),
 		Proofs:            observation.Absent[observation.KeptProofs](),
-		ForeignCCMs:       observation.Known(w.observeOtherManagers()),
-		StorageClasses:    observation.Known(w.observeClasses()),
+		ForeignCCMs:       observation.Known(w.ccm.observeOthers()),
+		StorageClasses:    observation.Known(w.storage.observeClasses()),
 		Findings:          observation.Known(w.observeFindings()),
-		Canary:            observation.Known(w.observeCanary()),
-		Drains:            observation.Known(w.observeDrains()),
+		Canary:            observation.Known(w.canary.observe()),
+		Drains:            observation.Known(w.machines.observeDrains()),
 		Measured:          c.measure(),
 	}
 	if migration.NeedsOf(&cluster, w.provider(), w.now).Undo {
-		o.CCMPods, o.Attachments = observation.Known(w.observeCCMPods()), observation.Known(w.attachments)
+		o.CCMPods, o.Attachments = observation.Known(w.ccm.observePods()), observation.Known(w.storage.attachments)
 	}
 	if w.baseline != nil {
 		o.Baseline, o.Proofs = observation.Known(*w.baseline), observation.Known(w.observeProofs())
 	}
-	o.Bootstraps = w.observeBootstraps(rollout.BootstrapsOf(o, w.now))
-	o.Registered = observation.Known(w.observeRegistered(o.Inventory.Value()))
-	o.Gone = observation.Known(w.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
+	o.Bootstraps = w.bootstraps.observe(rollout.BootstrapsOf(o, w.now))
+	o.Registered = observation.Known(w.storage.observeRegistered(o.Inventory.Value()))
+	o.Gone = observation.Known(w.storage.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
 	return o
 }
 
@@ -222,16 +223,16 @@ func (w *World) provider() observation.Provider {
 
 func (c *Controller) observeControlPlane() observation.ControlPlane {
 	w := c.world
-	if w.kcm() == nil {
+	if w.controlPlane.kcm() == nil {
 		return observation.ControlPlane{}
 	}
 	controlPlane := observation.ControlPlane{
-		KCM:             w.observeWorkload(w.kcm()),
+		KCM:             w.controlPlane.observe(w.controlPlane.kcm()),
 		ManagementNodes: map[string]observation.ManagementNode{},
 	}
 	c.seeKCM(&controlPlane.KCM)
-	w.observeBeside(&controlPlane)
-	for _, n := range w.managementNodes {
+	w.controlPlane.observeBeside(&controlPlane)
+	for _, n := range w.controlPlane.hosts {
 		seen := watch(c.nodes, n.name, n.renewed, w.now)
 		controlPlane.ManagementNodes[n.name] = observation.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}
 	}
@@ -263,9 +264,9 @@ func (c *Controller) seeEnds(processes []ucv1.ManagerProcess) {
 		if p.EndedAt != nil {
 			continue
 		}
-		at := slices.IndexFunc(w.kcm().pods, func(other *pod) bool { return other.uid == p.PodUID })
+		at := slices.IndexFunc(w.controlPlane.kcm().pods, func(other *pod) bool { return other.uid == p.PodUID })
 		switch {
-		case at >= 0 && w.kcm().pods[at].ended():
+		case at >= 0 && w.controlPlane.kcm().pods[at].ended():
 			p.EndedAt, p.EndedBecause = w.micro(), "its container terminated"
 		case at >= 0:
 		case p.VanishedAt == nil:
@@ -285,8 +286,8 @@ func (c *Controller) outlived(p *ucv1.ManagerProcess) bool {
 		from = seen.steady
 	}
 	wait := time.Duration(p.GracePeriodSeconds+30) * time.Second
-	at := slices.IndexFunc(c.world.managementNodes, func(n *managementNode) bool { return n.name == p.NodeName })
-	return at >= 0 && c.world.managementNodes[at].bootID == p.BootID && !seen.steady.IsZero() && seen.changed.Sub(from) >= wait
+	at := slices.IndexFunc(c.world.controlPlane.hosts, func(n *managementNode) bool { return n.name == p.NodeName })
+	return at >= 0 && c.world.controlPlane.hosts[at].bootID == p.BootID && !seen.steady.IsZero() && seen.changed.Sub(from) >= wait
 }
 
 func (w *World) micro() *metav1.MicroTime {
@@ -294,9 +295,9 @@ func (w *World) micro() *metav1.MicroTime {
 	return &t
 }
 
-func (w *World) observeWorkload(d *workload) observation.Component {
+func (cp *ControlPlane) observe(d *workload) observation.Component {
 	component := observation.Component{
-		Ref:        observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: d.name, UID: d.uid},
+		Ref:        observation.Ref{Kind: "Deployment", Namespace: cp.w.cluster.Namespace, Name: d.name, UID: d.uid},
 		Container:  d.container,
 		Arguments:  observation.Arguments{Flags: d.arguments},
 		Replicas:   int32(d.replicas),
@@ -308,7 +309,7 @@ func (w *World) observeWorkload(d *workload) observation.Component {
 	}
 	serving, old := 0, 0
 	for _, p := range d.pods {
-		component.Pods = append(component.Pods, w.observePod(p))
+		component.Pods = append(component.Pods, cp.observePod(p))
 		if p.generation != d.generation {
 			old++
 		}
@@ -320,7 +321,7 @@ func (w *World) observeWorkload(d *workload) observation.Component {
 	return component
 }
 
-func (w *World) observePod(p *pod) observation.Process {
+func (cp *ControlPlane) observePod(p *pod) observation.Process {
 	process := observation.Process{
 		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: observation.Arguments{Flags: p.arguments},
 		GracePeriodSeconds: int64(gracePeriod / time.Second),
@@ -329,7 +330,7 @@ func (w *World) observePod(p *pod) observation.Process {
 		process = *p.real
 	}
 	process.Terminating, process.Ready, process.Ended, process.DeletionCost = p.terminating(), p.ready(), p.ended(), p.cost
-	for _, n := range w.managementNodes {
+	for _, n := range cp.hosts {
 		if n.name == p.node {
 			process.BootID = n.bootID
 		}
@@ -356,7 +357,7 @@ func (c *Controller) observeLease(name string, l lease) observation.Observed[obs
 	seen.version, seen.holder = l.version(), l.holder
 	c.leases[name] = seen
 	return observation.Known(observation.Lease{
-		Ref:    w.leaseRef(name),
+		Ref:    w.leases.ref(name),
 		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
 		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.renewed,
 		HeldSince: seen.held, Version: seen.version,

@@ -11,25 +11,25 @@ import (
 )
 
 // observeMachineController names those that are not found, too, as the reader of real ones does.
-func (w *World) observeMachineController() []observation.MachineControllerDeployment {
+func (cp *ControlPlane) observeMachineController() []observation.MachineControllerDeployment {
 	var deployments []observation.MachineControllerDeployment
-	for _, d := range w.workloads {
-		if d.flag != "" && !slices.Contains(w.traits.Hidden, d.name) {
+	for _, d := range cp.workloads {
+		if d.flag != "" && !slices.Contains(cp.w.traits.Hidden, d.name) {
 			deployments = append(deployments, observation.MachineControllerDeployment{
-				Component:     w.observeWorkload(d),
+				Component:     cp.observe(d),
 				Program:       observation.MachineControllerProgram(d.name),
 				Flag:          d.flag,
 				InUserCluster: d.inUserCluster,
 			})
 		}
 	}
-	return append(deployments, w.missingMachineController()...)
+	return append(deployments, cp.missingMachineController()...)
 }
 
-func (w *World) missingMachineController() []observation.MachineControllerDeployment {
-	if w.real != nil {
+func (cp *ControlPlane) missingMachineController() []observation.MachineControllerDeployment {
+	if cp.w.real != nil {
 		return slices.DeleteFunc(
-			slices.Clone(w.real.Observation.MachineController.Value()),
+			slices.Clone(cp.w.real.Observation.MachineController.Value()),
 			func(d observation.MachineControllerDeployment) bool { return !d.Missing },
 		)
 	}
@@ -37,12 +37,12 @@ func (w *World) missingMachineController() []observation.MachineControllerDeploy
 	for _, program := range []observation.MachineControllerProgram{observation.MachineController, observation.MachineWebhook,
 		observation.OperatingSystemManager} {
 		none := program == observation.OperatingSystemManager &&
-			w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
-		if hidden := slices.Contains(w.traits.Hidden, string(program)); !none && (hidden || w.workload(string(program)) == nil) {
+			cp.w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+		if hidden := slices.Contains(cp.w.traits.Hidden, string(program)); !none && (hidden || cp.workload(string(program)) == nil) {
 			missing = append(
 				missing,
 				observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
-					Ref: observation.Ref{Kind: "Deployment", Namespace: w.cluster.Namespace, Name: string(program)},
+					Ref: observation.Ref{Kind: "Deployment", Namespace: cp.w.cluster.Namespace, Name: string(program)},
 				}},
 			)
 		}
@@ -50,17 +50,17 @@ func (w *World) missingMachineController() []observation.MachineControllerDeploy
 	return missing
 }
 
-func (w *World) observeAddons() observation.Addons {
-	addons := observation.Addons{CCM: w.observeAddonSet(&w.ccm), CSI: w.observeAddonSet(&w.csi), Obsolete: w.obsolete}
-	if w.needs().WithdrawAddons {
-		return withdrawn(w)
+func (as *Addons) observe() observation.Addons {
+	addons := observation.Addons{CCM: as.observeSet(&as.ccm), CSI: as.observeSet(&as.csi), Obsolete: as.obsolete}
+	if as.w.needs().WithdrawAddons {
+		return withdrawn(as.w)
 	}
-	if !w.needs().WithholdWorkload {
+	if !as.w.needs().WithholdWorkload {
 		return addons
 	}
 	addons.CCM.WorkloadWithheld, addons.CCM.Unhealthy = true, nil
 	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, func(ref observation.Ref) bool { return isWorkload(ref.Kind) })
-	addons.Obsolete = slices.Concat(w.obsolete, w.ccm.workloads())
+	addons.Obsolete = slices.Concat(as.obsolete, as.ccm.workloads())
 	return addons
 }
 
@@ -68,7 +68,7 @@ func (w *World) observeAddons() observation.Addons {
 func withdrawn(w *World) observation.Addons {
 	set := observation.AddonSet{Withdrawn: true, WorkloadWithheld: true}
 	addons := observation.Addons{CCM: set, CSI: set}
-	for _, a := range []*addonSet{&w.ccm, &w.csi} {
+	for _, a := range []*addonSet{&w.addons.ccm, &w.addons.csi} {
 		for _, object := range a.wanted {
 			if a.present[object] && object.Kind != "CSIDriver" {
 				addons.Obsolete = append(addons.Obsolete, object)
@@ -78,9 +78,9 @@ func withdrawn(w *World) observation.Addons {
 	return addons
 }
 
-func (w *World) observeCCMPods() []string {
+func (ccm *CCM) observePods() []string {
 	var names []string
-	for _, p := range w.replicas {
+	for _, p := range ccm.processes {
 		if !p.podGone {
 			names = append(names, p.podName)
 		}
@@ -88,17 +88,17 @@ func (w *World) observeCCMPods() []string {
 	return names
 }
 
-func (w *World) observeAddonSet(a *addonSet) observation.AddonSet {
+func (as *Addons) observeSet(a *addonSet) observation.AddonSet {
 	set := a.seen
-	set.Drifted, set.Foreign, set.Unschedulable = w.wantedOf(a), a.foreign, len(w.nodes) == 0
+	set.Drifted, set.Foreign, set.Unschedulable = as.wantedOf(a), a.foreign, len(as.w.nodes.all) == 0
 	if stale := a.name == outcome.CCMSet &&
-		(w.ccmArmed != w.needs().Lock || w.ccmCloudNode != w.wantsCloudNode()); stale {
+		(as.w.ccm.armed != as.w.needs().Lock || as.w.ccm.cloudNode != as.w.ccm.wantsCloudNode()); stale {
 		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref observation.Ref) bool { return a.stale[ref] })...)
 	}
-	if a.name == outcome.CCMSet && (!slices.ContainsFunc(w.replicas, (*process).alive) || w.ccmRolls()) {
+	if a.name == outcome.CCMSet && (!slices.ContainsFunc(as.w.ccm.processes, (*process).alive) || as.w.ccm.rolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
 	}
-	csiUp := slices.ContainsFunc(w.nodes, func(n *node) bool { return n.csi })
+	csiUp := slices.ContainsFunc(as.w.nodes.all, func(n *node) bool { return n.csi })
 	if a.name == outcome.CSISet && !csiUp && a.wants("DaemonSet") {
 		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
 	}
@@ -108,7 +108,7 @@ func (w *World) observeAddonSet(a *addonSet) observation.AddonSet {
 func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	w := c.world
 	if w.needs().Probe {
-		probe := observation.Probe{Set: w.observeAddonSet(&w.probe), Lease: c.observeLease("probe", w.probeLease).Value()}
+		probe := observation.Probe{Set: w.addons.observeSet(&w.addons.probe), Lease: c.observeLease("probe", w.leases.probe).Value()}
 		if w.traits.ProbeDies {
 			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 " +
 				"Error"}
@@ -116,42 +116,42 @@ func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 		return observation.Known(probe)
 	}
 	probe := observation.Probe{}
-	for _, object := range w.probe.wanted {
-		if w.probe.present[object] {
+	for _, object := range w.addons.probe.wanted {
+		if w.addons.probe.present[object] {
 			probe.Left = append(probe.Left, object)
 		}
 	}
 	return observation.Known(probe)
 }
 
-func (w *World) observeFence() observation.Fence {
+func (ls *Leases) observeFence() observation.Fence {
 	fence := observation.Fence{
-		Open:     w.fenceOpen,
+		Open:     ls.fenceOpen,
 		Identity: "system:serviceaccount:kube-system:cloud-controller-manager",
 		Lease:    "kube-system/cloud-controller-manager",
 	}
-	if w.real != nil {
-		seen := w.real.Observation.Fence.Value()
+	if ls.w.real != nil {
+		seen := ls.w.real.Observation.Fence.Value()
 		fence.Identity, fence.Lease = seen.Identity, seen.Lease
 	}
-	if w.fenceOpen || w.traits.LeasesAreFree {
+	if ls.fenceOpen || ls.w.traits.LeasesAreFree {
 		fence.Allowed = []string{"create", "update"}
 	}
 	return fence
 }
 
-func (w *World) observeMachines() observation.Observed[observation.Machines] {
-	if w.traits.WithoutMachineController {
+func (ms *Machines) observe() observation.Observed[observation.Machines] {
+	if ms.w.traits.WithoutMachineController {
 		return observation.Absent[observation.Machines]()
 	}
 	var seen observation.Machines
-	for _, d := range w.deployments {
+	for _, d := range ms.deployments {
 		seen.Deployments = append(seen.Deployments, observation.MachineDeployment{
 			Ref: d.ref(), Paused: d.paused, Deleting: d.deleting, RestartValue: d.restart, Replicas: int32(d.replicas),
 			Version: d.version(), Generation: int64(d.generation), MaxSurge: int32(d.surge), MaxUnavailable: int32(d.mayBeUnavailable()),
 			Settled: d.settled && d.observed == d.generation, Guard: d.observeGuard(),
 		})
-		for _, s := range w.setsOf(d) {
+		for _, s := range ms.setsOf(d) {
 			seen.Sets = append(seen.Sets, observation.MachineSet{
 				Ref:          observation.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
 				Deployment:   d.uid,
@@ -164,10 +164,10 @@ func (w *World) observeMachines() observation.Observed[observation.Machines] {
 			})
 		}
 	}
-	for _, m := range w.machines {
+	for _, m := range ms.all {
 		seen.Machines = append(seen.Machines, observation.Machine{
 			Ref:           observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
-			OfCanary:      m.namespace == machineNamespace && w.isCanary(m),
+			OfCanary:      m.namespace == machineNamespace && ms.w.canary.has(m),
 			GoesFirst:     m.goesFirst,
 			Set:           m.set,
 			Annotation:    m.annotation,
@@ -180,9 +180,9 @@ func (w *World) observeMachines() observation.Observed[observation.Machines] {
 	return observation.Known(seen)
 }
 
-func (w *World) observeNodes() []observation.Node {
-	nodes, labels := make([]observation.Node, 0, len(w.nodes)), w.cloudLabels()
-	for _, n := range w.nodes {
+func (ns *Nodes) observe() []observation.Node {
+	nodes, labels := make([]observation.Node, 0, len(ns.all)), ns.cloudLabels()
+	for _, n := range ns.all {
 		seen := observation.Node{
 			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, ReadyChangedAt: n.readyChangedAt,
 			Uninitialized: n.tainted, CreatedAt: n.createdAt,
@@ -192,7 +192,7 @@ func (w *World) observeNodes() []observation.Node {
 			seen.Kubelet, seen.Labels, seen.PodCIDRs, seen.Routed = n.seen.Kubelet, n.seen.Labels, n.seen.PodCIDRs, n.seen.Routed
 		}
 		if n.csi {
-			seen.CSIDrivers = w.provider().CSIDrivers
+			seen.CSIDrivers = ns.w.provider().CSIDrivers
 		}
 		nodes = append(nodes, seen)
 	}
@@ -200,21 +200,21 @@ func (w *World) observeNodes() []observation.Node {
 }
 
 // cloudLabels are what a Node that joins a real cluster gets: whatever the Nodes that are there have.
-func (w *World) cloudLabels() map[string]string {
-	if w.real == nil {
+func (ns *Nodes) cloudLabels() map[string]string {
+	if ns.w.real == nil {
 		return nil
 	}
 	labels := map[string]string{}
-	for _, node := range w.real.Observation.Nodes.Value() {
+	for _, node := range ns.w.real.Observation.Nodes.Value() {
 		maps.Copy(labels, node.Labels)
 	}
 	return labels
 }
 
 // observeGone: in the model a Service and a claim go with what they have.
-func (w *World) observeGone(missing baseline.Missing) map[string]observation.Gone {
-	if w.real != nil {
-		return w.real.Observation.Gone.Value()
+func (st *Storage) observeGone(missing baseline.Missing) map[string]observation.Gone {
+	if st.w.real != nil {
+		return st.w.real.Observation.Gone.Value()
 	}
 	gone := map[string]observation.Gone{}
 	for _, balancer := range missing.LoadBalancers {
@@ -226,27 +226,27 @@ func (w *World) observeGone(missing baseline.Missing) map[string]observation.Gon
 	return gone
 }
 
-func (w *World) observeInventory() observation.Observed[observation.Inventory] {
-	if w.real != nil {
-		inventory := w.real.Observation.Inventory.Value()
-		inventory.Nodes, inventory.Volumes = nil, w.awaitRegistration(inventory.Volumes)
-		return baseline.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
+func (st *Storage) observeInventory() observation.Observed[observation.Inventory] {
+	if st.w.real != nil {
+		inventory := st.w.real.Observation.Inventory.Value()
+		inventory.Nodes, inventory.Volumes = nil, st.awaitRegistration(inventory.Volumes)
+		return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.nodes.observe()), st.w.machines.observe())
 	}
 	inventory := observation.Inventory{
-		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: w.volume, Claim: "default/data"}}, w.made...),
+		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: st.phase, Claim: "default/data"}}, st.made...),
 	}
-	if w.traits.RegisteredBy != "" {
+	if st.w.traits.RegisteredBy != "" {
 		inventory.Volumes[0].Plugin = InTreePlugin
-		inventory.Volumes = w.awaitRegistration(inventory.Volumes)
+		inventory.Volumes = st.awaitRegistration(inventory.Volumes)
 	}
-	for _, s := range w.services {
+	for _, s := range st.w.cloud.services {
 		inventory.LoadBalancers = append(inventory.LoadBalancers, observation.LoadBalancer{
 			Namespace: "default", Name: s.name, UID: s.uid, Ingress: slices.Clone(s.ingress),
 		})
 	}
-	for _, class := range w.observeClasses() {
+	for _, class := range st.observeClasses() {
 		inventory.StorageClasses = append(inventory.StorageClasses,
 			observation.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}
-	return baseline.WithNodes(observation.Known(inventory), observation.Known(w.observeNodes()), w.observeMachines())
+	return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.nodes.observe()), st.w.machines.observe())
 }

@@ -21,38 +21,38 @@ func (m *otherManager) free() bool {
 }
 
 // InstallCCM installs another CCM with these flags. Without any it is elected by our CCM's Lease.
-func (w *World) InstallCCM(name string, flags map[string]string) { w.install(name, flags, time.Time{}) }
+func InstallCCM(w *World, name string, flags map[string]string) { install(w, name, flags, time.Time{}) }
 
 // InstallOurCCMAgain starts one more CCM with our CCM's identity and its Lease.
-func (w *World) InstallOurCCMAgain() {
-	w.InstallCCM("again", nil)
-	w.others[len(w.others)-1].seen.Identity = w.observeFence().Identity
+func InstallOurCCMAgain(w *World) {
+	InstallCCM(w, "again", nil)
+	w.ccm.others[len(w.ccm.others)-1].seen.Identity = w.leases.observeFence().Identity
 }
 
 // RemoveCCMs takes all other CCMs away again.
-func (w *World) RemoveCCMs() { w.others = nil }
+func RemoveCCMs(w *World) { w.ccm.others = nil }
 
-func (w *World) install(name string, flags map[string]string, until time.Time) {
+func install(w *World, name string, flags map[string]string, until time.Time) {
 	if flags == nil {
 		flags = map[string]string{"v": "2"}
 	}
-	w.others = append(w.others, &otherManager{until: until, seen: observation.ForeignCCM{
+	w.ccm.others = append(w.ccm.others, &otherManager{until: until, seen: observation.ForeignCCM{
 		Ref: observation.Ref{Kind: "Deployment", Namespace: "theirs", Name: name}, KnownBy: "image cloud-controller-manager",
 		Identity: "system:serviceaccount:theirs:" + name, Arguments: observation.Arguments{Flags: flags},
 	}})
 }
 
 // meddle is a fault: someone installs a CCM that no Lease of ours holds, and takes it away after a while.
-func (w *World) meddle() {
+func meddle(w *World) {
 	flags := []map[string]string{{"leader-elect": "false"}, {"leader-elect-resource-name": "theirs"}}
 	name := w.id("strange-ccm")
-	w.install(name, flags[w.rng.IntN(len(flags))], w.upTo(10, 60))
+	install(w, name, flags[w.rng.IntN(len(flags))], w.upTo(10, 60))
 	w.say("fault: someone installs Deployment theirs/%s", name)
 }
 
 // meddlersLeave ends what meddle began.
-func (w *World) meddlersLeave() {
-	w.others = slices.DeleteFunc(w.others, func(m *otherManager) bool {
+func meddlersLeave(w *World) {
+	w.ccm.others = slices.DeleteFunc(w.ccm.others, func(m *otherManager) bool {
 		gone := !m.until.IsZero() && w.now.After(m.until)
 		if gone {
 			w.disturbed = w.now
@@ -62,21 +62,21 @@ func (w *World) meddlersLeave() {
 	})
 }
 
-func (w *World) meddled() bool {
-	return slices.ContainsFunc(w.others, func(m *otherManager) bool { return !m.until.IsZero() })
+func meddled(w *World) bool {
+	return slices.ContainsFunc(w.ccm.others, func(m *otherManager) bool { return !m.until.IsZero() })
 }
 
-func (w *World) observeOtherManagers() []observation.ForeignCCM {
+func (ccm *CCM) observeOthers() []observation.ForeignCCM {
 	var seen []observation.ForeignCCM
-	for _, m := range w.others {
+	for _, m := range ccm.others {
 		seen = append(seen, m.seen)
 	}
 	return seen
 }
 
 // freeManager names one that runs the cloud loops whatever we do.
-func (w *World) freeManager() string {
-	for _, m := range w.others {
+func freeManager(w *World) string {
+	for _, m := range w.ccm.others {
 		if m.free() {
 			return m.seen.String()
 		}
@@ -93,9 +93,9 @@ func (i *invariants) checkAlone(t truth, what string) {
 
 // undoesNothing: drift, and other managers, that cannot be looked at undo nothing once the migration is completed. What binds
 // those is told by the fence.
-func (w *World) undoesNothing(o observation.Observation, fact string) bool {
+func undoesNothing(w *World, o observation.Observation, fact string) bool {
 	if o.Cluster.Status.CompletedAt == nil {
 		return false
 	}
-	return fact == "Addons" || fact == "OtherManagers" || (fact == "Fence" && len(w.others) > 0)
+	return fact == "Addons" || fact == "OtherManagers" || (fact == "Fence" && len(w.ccm.others) > 0)
 }

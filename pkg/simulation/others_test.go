@@ -7,7 +7,7 @@ import (
 )
 
 func installs(when func(*World) bool, flags map[string]string) Intervention {
-	return Intervention{Name: "installs another CCM", When: when, Do: func(w *World) { w.InstallCCM("occm", flags) }}
+	return Intervention{Name: "installs another CCM", When: when, Do: func(w *World) { InstallCCM(w, "occm", flags) }}
 }
 
 func inTheHandover(w *World) bool {
@@ -30,7 +30,7 @@ func TestOtherManagers(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append(
 					[]Intervention{installs(inTheHandover, none)},
-					then(ucv1.ForeignObjectsReason, (*World).RemoveCCMs)...)
+					then(ucv1.ForeignObjectsReason, RemoveCCMs)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED ForeignObjects", "Deployment theirs/occm"},
 		},
@@ -38,7 +38,7 @@ func TestOtherManagers(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append(
 					[]Intervention{installs(AtStep(ucv1.StepRoll), own)},
-					then(ucv1.CloudLoopsContendedReason, (*World).RemoveCCMs)...)
+					then(ucv1.CloudLoopsContendedReason, RemoveCCMs)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended", "Deployment theirs/occm"},
 		},
@@ -48,16 +48,16 @@ func TestOtherManagers(t *testing.T) {
 		},
 		"our own CCM once more is harmless": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "starts our CCM by hand", When: nil, Do: (*World).InstallOurCCMAgain}}
+				s.Interventions = []Intervention{{Name: "starts our CCM by hand", When: nil, Do: InstallOurCCMAgain}}
 			}),
 			ends: ucv1.StepFinished, never: []string{"STALLED"},
 		},
 		"KCM gets its loops back when no one else runs them": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.Undo(true) }},
+					{Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Undo(w, true) }},
 					installs(func(w *World) bool { return w.undoing() }, none),
-					then(ucv1.ForeignObjectsReason, (*World).RemoveCCMs)[0],
+					then(ucv1.ForeignObjectsReason, RemoveCCMs)[0],
 				}
 			}),
 			ends: ucv1.StepRolledBack, says: []string{"STALLED ForeignObjects", "Deployment theirs/occm"},

@@ -119,7 +119,7 @@ func randomScenario(seed uint64) Scenario {
 		s.Interventions = append(s.Interventions, Intervention{
 			Name: "makes a class of another driver the default",
 			When: fromStep(ucv1.StepFinalize),
-			Do:   func(w *World) { w.MakeDefault("chosen") },
+			Do:   func(w *World) { MakeDefault(w, "chosen") },
 		})
 	}
 	return s
@@ -179,7 +179,7 @@ func randomBootstraps(rng *rand.Rand, s *Scenario) {
 
 // meddlers change a MachineDeployment in the middle of its roll.
 func meddlers(rng *rand.Rand, name string) []Intervention {
-	inTheMiddle := func(w *World) bool { return w.halfRolled() || Finished(w) || RolledBack(w) }
+	inTheMiddle := func(w *World) bool { return halfRolled(w) || Finished(w) || RolledBack(w) }
 	called := func(w *World) bool {
 		return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) ||
 			RolledBack(w)
@@ -187,25 +187,25 @@ func meddlers(rng *rand.Rand, name string) []Intervention {
 	switch rng.IntN(10) {
 	case 0:
 		return []Intervention{
-			{Name: "sets minReadySeconds", When: fromStep(ucv1.StepRoll), Do: func(w *World) { w.TakeMinReady(name, rng.IntN(3)) }},
-			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { w.GiveMinReadyUp(name) }},
+			{Name: "sets minReadySeconds", When: fromStep(ucv1.StepRoll), Do: func(w *World) { TakeMinReady(w, name, rng.IntN(3)) }},
+			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { GiveMinReadyUp(w, name) }},
 		}
 	case 1:
 		return []Intervention{
-			{Name: "sets minReadySeconds in the middle", When: inTheMiddle, Do: func(w *World) { w.TakeMinReady(name, rng.IntN(3)) }},
-			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { w.GiveMinReadyUp(name) }},
+			{Name: "sets minReadySeconds in the middle", When: inTheMiddle, Do: func(w *World) { TakeMinReady(w, name, rng.IntN(3)) }},
+			{Name: "leaves minReadySeconds alone", When: called, Do: func(w *World) { GiveMinReadyUp(w, name) }},
 		}
 	case 2:
 		return []Intervention{
-			{Name: "pauses in the middle", When: inTheMiddle, Do: func(w *World) { w.Pause(name, true) }},
-			{Name: "unpauses", When: called, Do: func(w *World) { w.Pause(name, false) }},
+			{Name: "pauses in the middle", When: inTheMiddle, Do: func(w *World) { Pause(w, name, true) }},
+			{Name: "unpauses", When: called, Do: func(w *World) { Pause(w, name, false) }},
 		}
 	case 3:
 		return []Intervention{
-			{Name: "changes the template in the middle", When: inTheMiddle, Do: func(w *World) { w.OwnRevision(name, true) }},
+			{Name: "changes the template in the middle", When: inTheMiddle, Do: func(w *World) { OwnRevision(w, name, true) }},
 		}
 	case 4:
-		return []Intervention{{Name: "scales down in the middle", When: inTheMiddle, Do: func(w *World) { w.Scale(name, 1) }}}
+		return []Intervention{{Name: "scales down in the middle", When: inTheMiddle, Do: func(w *World) { Scale(w, name, 1) }}}
 	}
 	return nil
 }
@@ -241,16 +241,16 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 	case rng.IntN(6) == 0 && len(s.Pools) > 0:
 		people = append(people, Intervention{
 			Name: "scales the first pool in the middle of the roll", When: fromStep(ucv1.StepRoll),
-			Do: func(w *World) { w.Scale(s.Pools[0].Name, s.Pools[0].Replicas+1) },
+			Do: func(w *World) { Scale(w, s.Pools[0].Name, s.Pools[0].Replicas+1) },
 		})
 	case rng.IntN(6) == 0:
 		people = append(people, Intervention{
 			Name: "adds a pool in the middle of the hand-over", When: fromStep(ucv1.StepHandover),
-			Do: func(w *World) { w.AddPool(Pool{Name: "late", Replicas: 2}) },
+			Do: func(w *World) { AddPool(w, Pool{Name: "late", Replicas: 2}) },
 		})
 	case rng.IntN(6) == 0:
 		people = append(people, Intervention{
-			Name: "replaces the Cluster without its annotations", When: fromStep(ucv1.StepHandover), Do: (*World).LoseAnnotations,
+			Name: "replaces the Cluster without its annotations", When: fromStep(ucv1.StepHandover), Do: LoseAnnotations,
 		})
 	}
 	contention := rng.IntN(16)
@@ -260,12 +260,12 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 	if len(s.Standalone) > 0 || hasPaused(s.Pools) {
 		people = append(people, Intervention{
 			Name: "unpauses and deletes what the condition names", When: Stalled(ucv1.BlockedMachinesReason),
-			Do: func(w *World) { w.Unpause(); w.DeleteStandaloneMachines() },
+			Do: func(w *World) { Unpause(w); DeleteStandaloneMachines(w) },
 		})
 	}
 	if len(s.Strangers) > 0 {
 		people = append(people, Intervention{
-			Name: "deletes the Node without a Machine", When: Stalled(ucv1.NodesNotInitializedReason), Do: (*World).DeleteStrangers,
+			Name: "deletes the Node without a Machine", When: Stalled(ucv1.NodesNotInitializedReason), Do: DeleteStrangers,
 		})
 	}
 	if contention == 1 {
@@ -280,12 +280,12 @@ func changedMinds(rng *rand.Rand) []Intervention {
 	var people []Intervention
 	if rng.IntN(5) == 0 {
 		people = append(people, Intervention{Name: "wants the addons gone", Do: func(w *World) {
-			w.Spec(func(spec *ucv1.ClusterSpec) { spec.Handover.RollbackAddons = true })
+			Spec(w, func(spec *ucv1.ClusterSpec) { spec.Handover.RollbackAddons = true })
 		}})
 	}
 	return append(people,
-		Intervention{Name: "asks for the undo", When: After(at), Do: func(w *World) { w.Undo(true) }},
-		Intervention{Name: "asks for the migration again", Do: func(w *World) { w.Undo(false) }, When: func(w *World) bool {
+		Intervention{Name: "asks for the undo", When: After(at), Do: func(w *World) { Undo(w, true) }},
+		Intervention{Name: "asks for the migration again", Do: func(w *World) { Undo(w, false) }, When: func(w *World) bool {
 			return RolledBack(w) || Stalled(ucv1.RollbackRefusedReason)(w)
 		}},
 	)
@@ -295,9 +295,9 @@ func changedMinds(rng *rand.Rand) []Intervention {
 func contended(when func(*World) bool) []Intervention {
 	loud := map[string]string{"cloud-provider": "simcloud", "controllers": "*"}
 	return []Intervention{
-		{Name: "puts KCM's old arguments back", When: when, Lawless: true, Do: func(w *World) { w.ChangeKCM("gitops", loud) }},
+		{Name: "puts KCM's old arguments back", When: when, Lawless: true, Do: func(w *World) { ChangeKCM(w, "gitops", loud) }},
 		{Name: "switches the loops off again", When: Stalled(ucv1.CloudLoopsContendedReason), Do: func(w *World) {
-			w.ChangeKCM("gitops", map[string]string{"cloud-provider": "external"})
+			ChangeKCM(w, "gitops", map[string]string{"cloud-provider": "external"})
 		}},
 	}
 }

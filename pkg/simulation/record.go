@@ -11,10 +11,10 @@ import (
 
 // keeper is what the record belongs to.
 func (w *World) keeper() observation.Ref {
-	if w.kcm() == nil {
+	if w.controlPlane.kcm() == nil {
 		return observation.Ref{}
 	}
-	return w.observeWorkload(w.kcm()).Ref
+	return w.controlPlane.observe(w.controlPlane.kcm()).Ref
 }
 
 // needs of a pass, by the status that it finds.
@@ -51,21 +51,21 @@ func (w *World) observeRecord() observation.Observed[observation.Record] {
 }
 
 // Abandon the Cluster: it goes at once when it is deleted.
-func (w *World) Abandon() {
+func Abandon(w *World) {
 	metav1.SetMetaDataAnnotation(&w.cluster.ObjectMeta, ucv1.AbandonAnnotation, "true")
 }
 
 // Return applies the Cluster again that is gone, from the same file: it has the feature from its first generation.
-func (w *World) Return() {
+func Return(w *World) {
 	if !w.released {
 		return
 	}
-	w.DropStatus()
+	DropStatus(w)
 	w.cluster.DeletionTimestamp, w.released = nil, false
 }
 
 // DropStatus is a backup that is restored: another object, of the same name, with the same spec and without a status.
-func (w *World) DropStatus() {
+func DropStatus(w *World) {
 	w.cluster = &ucv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: w.cluster.Name, Namespace: w.cluster.Namespace, UID: types.UID(w.id("cluster")), Generation: 1,

@@ -24,13 +24,13 @@ func returning(at, patience, away time.Duration) []Intervention {
 		return func(w *World) bool { return w.elapsed() >= since+patience }
 	}
 	return []Intervention{
-		{Name: "deletes the Cluster", When: begun(at), Do: func(w *World) { w.DeleteCluster(); since = w.elapsed() }},
+		{Name: "deletes the Cluster", When: begun(at), Do: func(w *World) { DeleteCluster(w); since = w.elapsed() }},
 		{
 			Name: "lets it go at once",
 			When: func(w *World) bool { return Gone(w) || waited(patience)(w) },
-			Do:   func(w *World) { w.Abandon(); since = w.elapsed() },
+			Do:   func(w *World) { Abandon(w); since = w.elapsed() },
 		},
-		{Name: "applies it again", When: func(w *World) bool { return Gone(w) && waited(away)(w) }, Do: (*World).Return},
+		{Name: "applies it again", When: func(w *World) bool { return Gone(w) && waited(away)(w) }, Do: Return},
 	}
 }
 
@@ -47,7 +47,7 @@ func TestEverySeedKeepsTheRulesWhenTheClusterReturns(t *testing.T) {
 			if rng.IntN(3) == 0 {
 				people = append(
 					people,
-					Intervention{Name: "restores the Cluster without its status", When: begun(at), Do: (*World).DropStatus},
+					Intervention{Name: "restores the Cluster without its status", When: begun(at), Do: DropStatus},
 				)
 				continue
 			}
@@ -79,7 +79,7 @@ func TestARecordIsNeverBehind(t *testing.T) {
 			{
 				Name: "restores the Cluster without its status",
 				When: func(w *World) bool { return killed || Finished(w) },
-				Do:   (*World).DropStatus,
+				Do:   DropStatus,
 			},
 		}
 		transcript, err := Run(uint64(pass), s)

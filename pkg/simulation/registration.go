@@ -11,8 +11,8 @@ import (
 
 // awaitRegistration gives volumes of the in-tree plugin that are not annotated yet a path: KCM annotates them once they are
 // migrated, and then they are awaited.
-func (w *World) awaitRegistration(volumes []observation.Volume) []observation.Volume {
-	provider := w.provider()
+func (st *Storage) awaitRegistration(volumes []observation.Volume) []observation.Volume {
+	provider := st.w.provider()
 	if provider.RegisteredBy == "" {
 		return volumes
 	}
@@ -26,19 +26,19 @@ func (w *World) awaitRegistration(volumes []observation.Volume) []observation.Vo
 }
 
 // observeRegistered: a CSI driver that has to register in-tree volumes does so when it looks again, one interval later.
-func (w *World) observeRegistered(inventory observation.Inventory) map[string]bool {
+func (st *Storage) observeRegistered(inventory observation.Inventory) map[string]bool {
 	paths := map[string]bool{}
 	for _, volume := range inventory.Volumes {
-		paths[volume.Path] = w.unregisteredFor(volume) <= 0
+		paths[volume.Path] = st.unregisteredFor(volume) <= 0
 	}
 	return paths
 }
 
 // unregisteredFor is how long it is until a volume is registered, from when Machines can be replaced, or it was made.
-func (w *World) unregisteredFor(volume observation.Volume) time.Duration {
-	configured := w.facts().MachineControllerConfiguredAt
+func (st *Storage) unregisteredFor(volume observation.Volume) time.Duration {
+	configured := st.w.facts().MachineControllerConfiguredAt
 	switch {
-	case w.real != nil && w.real.Observation.Registered.Value()[volume.Path]:
+	case st.w.real != nil && st.w.real.Observation.Registered.Value()[volume.Path]:
 		return 0
 	case configured == nil:
 		return observation.RegistrationInterval
@@ -47,21 +47,21 @@ func (w *World) unregisteredFor(volume observation.Volume) time.Duration {
 	if volume.CreatedAt.After(since) {
 		since = volume.CreatedAt
 	}
-	return observation.RegistrationInterval - w.now.Sub(since) - w.passedOver
+	return observation.RegistrationInterval - st.w.now.Sub(since) - st.passedOver
 }
 
 // passOver a wait for the CSI driver: half an hour of seconds in which nothing else happens would have to be gone through. It
 // returns how long it takes.
-func (w *World) passOver(d migration.Decision, inventory observation.Inventory) time.Duration {
+func (st *Storage) passOver(d migration.Decision, inventory observation.Inventory) time.Duration {
 	if d.Wait == nil || d.Wait.Reason != ucv1.RegisteringVolumesReason {
 		return 0
 	}
 	longest := time.Duration(0)
 	for _, volume := range inventory.Volumes {
 		if volume.Path != "" {
-			longest = max(longest, w.unregisteredFor(volume))
+			longest = max(longest, st.unregisteredFor(volume))
 		}
 	}
-	w.passedOver += longest
+	st.passedOver += longest
 	return longest
 }

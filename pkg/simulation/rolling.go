@@ -11,41 +11,44 @@ import (
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/sync.go
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/rolling.go
 
-// stepMachineDeployments rolls, within the bounds of surge and unavailability.
-func (w *World) stepMachineDeployments() {
-	if !w.machineControllerRuns() {
+// Rollouts is what the machine-controller does with MachineDeployments.
+type Rollouts struct{ w *World }
+
+// step rolls, within the bounds of surge and unavailability.
+func (ro *Rollouts) step() {
+	if !ro.w.controlPlane.machineControllerRuns() {
 		return
 	}
-	for _, d := range slices.Clone(w.deployments) {
+	for _, d := range slices.Clone(ro.w.machines.deployments) {
 		d.observed = d.generation
 		switch {
 		case d.deleting:
-			w.deleteDeployment(d)
+			ro.delete(d)
 		case d.paused:
-			w.scalePaused(d)
+			ro.scalePaused(d)
 		default:
-			w.rollDeployment(d)
+			ro.roll(d)
 		}
-		w.reportDeployment(d)
+		ro.report(d)
 	}
 }
 
-func (w *World) deleteDeployment(d *machineDeployment) {
+func (ro *Rollouts) delete(d *machineDeployment) {
 	left := 0
-	for _, s := range w.setsOf(d) {
+	for _, s := range ro.w.machines.setsOf(d) {
 		s.replicas = 0
-		left += len(slices.DeleteFunc(slices.Clone(w.machines), func(m *machine) bool { return m.set != s.uid }))
+		left += len(slices.DeleteFunc(slices.Clone(ro.w.machines.all), func(m *machine) bool { return m.set != s.uid }))
 	}
 	if left == 0 {
-		w.sets = slices.DeleteFunc(w.sets, func(s *machineSet) bool { return s.deployment == d.uid })
-		w.deployments = slices.DeleteFunc(w.deployments, func(other *machineDeployment) bool { return other == d })
+		ro.w.machines.sets = slices.DeleteFunc(ro.w.machines.sets, func(s *machineSet) bool { return s.deployment == d.uid })
+		ro.w.machines.deployments = slices.DeleteFunc(ro.w.machines.deployments, func(other *machineDeployment) bool { return other == d })
 	}
 }
 
 // splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds counts
 // as none for that pass (getNewMachineSet returns nil).
-func (w *World) splitSets(d *machineDeployment) (current *machineSet, old []*machineSet, exists bool) {
-	old = w.setsOf(d)
+func (ro *Rollouts) splitSets(d *machineDeployment) (current *machineSet, old []*machineSet, exists bool) {
+	old = ro.w.machines.setsOf(d)
 	at := slices.IndexFunc(old, d.current)
 	if at < 0 {
 		return nil, old, false
@@ -67,8 +70,8 @@ func (d *machineDeployment) scale(s *machineSet, replicas int) {
 
 // scalePaused (scale): a paused MachineDeployment is scaled all the same. One that has Machines gets all replicas; when the
 // current one is saturated, the old ones go to 0; else all change in proportion.
-func (w *World) scalePaused(d *machineDeployment) {
-	current, old, _ := w.splitSets(d)
+func (ro *Rollouts) scalePaused(d *machineDeployment) {
+	current, old, _ := ro.splitSets(d)
 	slices.Reverse(old)
 	all := slices.Clone(old)
 	if current != nil {
@@ -83,7 +86,7 @@ func (w *World) scalePaused(d *machineDeployment) {
 		d.scale(old[0], d.replicas)
 	case len(active) == 1:
 		d.scale(active[0], d.replicas)
-	case w.saturated(d, current):
+	case ro.saturated(d, current):
 		for _, s := range old {
 			d.scale(s, 0)
 		}
@@ -93,8 +96,8 @@ func (w *World) scalePaused(d *machineDeployment) {
 }
 
 // saturated (IsSaturated): all replicas are available, tainted or not.
-func (w *World) saturated(d *machineDeployment, s *machineSet) bool {
-	return s != nil && s.replicas == d.replicas && s.desired == d.replicas && w.available(s) == d.replicas
+func (ro *Rollouts) saturated(d *machineDeployment, s *machineSet) bool {
+	return s != nil && s.replicas == d.replicas && s.desired == d.replicas && ro.w.machines.available(s) == d.replicas
 }
 
 func (d *machineDeployment) scaleInProportion(active []*machineSet) {
@@ -134,17 +137,17 @@ func (d *machineDeployment) share(s *machineSet) int {
 	return int(math.Round(float64(s.replicas*(d.replicas+d.surge))/float64(s.most))) - s.replicas
 }
 
-func (w *World) rollDeployment(d *machineDeployment) {
-	current, old, exists := w.splitSets(d)
+func (ro *Rollouts) roll(d *machineDeployment) {
+	current, old, exists := ro.splitSets(d)
 	switch {
 	case !exists:
 		// Without operating-system-manager there is no bootstrap configuration, and the machine-controller waits for it.
-		if _, running := w.runs(
+		if _, running := ro.w.controlPlane.runs(
 			"operating-system-manager",
 			"external-cloud-provider",
 		); running ||
-			w.traits.WithoutOperatingSystemManager {
-			set := w.createSet(d)
+			ro.w.traits.WithoutOperatingSystemManager {
+			set := ro.w.machines.createSet(d)
 			set.replicas = d.newReplicas(set, old)
 		}
 		return
@@ -152,8 +155,8 @@ func (w *World) rollDeployment(d *machineDeployment) {
 		return
 	}
 	d.scale(current, d.newReplicas(current, old))
-	w.scaleDownOld(d, current, old)
-	w.pruneSets(old)
+	ro.scaleDownOld(d, current, old)
+	ro.pruneSets(old)
 }
 
 // newReplicas (NewMSNewReplicas) fills up to replicas and surge.
@@ -183,20 +186,20 @@ func (d *machineDeployment) mayBeUnavailable() int {
 
 // scaleDownOld (reconcileOldMachineSets): first what is not available, whichever Machine the MachineSet then takes; then what is
 // available beyond the least.
-func (w *World) scaleDownOld(d *machineDeployment, current *machineSet, old []*machineSet) {
+func (ro *Rollouts) scaleDownOld(d *machineDeployment, current *machineSet, old []*machineSet) {
 	least := d.replicas - d.mayBeUnavailable()
-	budget := sum(old) + current.replicas - least - (current.replicas - w.available(current))
+	budget := sum(old) + current.replicas - least - (current.replicas - ro.w.machines.available(current))
 	if sum(old) == 0 || budget <= 0 {
 		return
 	}
 	for _, s := range old {
-		taken := min(budget, max(0, s.replicas-w.available(s)))
+		taken := min(budget, max(0, s.replicas-ro.w.machines.available(s)))
 		budget -= taken
 		d.scale(s, s.replicas-taken)
 	}
-	spare := w.available(current) - least
+	spare := ro.w.machines.available(current) - least
 	for _, s := range old {
-		spare += w.available(s)
+		spare += ro.w.machines.available(s)
 	}
 	for _, s := range old {
 		taken := max(0, min(spare, s.replicas))
@@ -206,20 +209,20 @@ func (w *World) scaleDownOld(d *machineDeployment, current *machineSet, old []*m
 }
 
 // pruneSets keeps one old revision, as revisionHistoryLimit does by default.
-func (w *World) pruneSets(old []*machineSet) {
+func (ro *Rollouts) pruneSets(old []*machineSet) {
 	empty := slices.DeleteFunc(slices.Clone(old), func(s *machineSet) bool {
-		return slices.ContainsFunc(w.machines, func(m *machine) bool { return m.set == s.uid })
+		return slices.ContainsFunc(ro.w.machines.all, func(m *machine) bool { return m.set == s.uid })
 	})
 	if len(empty) > 1 {
-		w.sets = slices.DeleteFunc(w.sets, func(s *machineSet) bool { return s == empty[0] })
+		ro.w.machines.sets = slices.DeleteFunc(ro.w.machines.sets, func(s *machineSet) bool { return s == empty[0] })
 	}
 }
 
-// reportDeployment writes the status, which does not count Machines that are being deleted.
-func (w *World) reportDeployment(d *machineDeployment) {
+// report writes the status, which does not count Machines that are being deleted.
+func (ro *Rollouts) report(d *machineDeployment) {
 	updated, total := 0, 0
-	for _, s := range w.setsOf(d) {
-		count := len(w.machinesOf(s))
+	for _, s := range ro.w.machines.setsOf(d) {
+		count := len(ro.w.machines.of(s))
 		total += count
 		if d.current(s) {
 			updated += count

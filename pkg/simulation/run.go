@@ -67,10 +67,10 @@ func (w *World) intervene() {
 		w.disturbed = w.now
 	}
 	if w.scenario.Attentive && Stalled(ucv1.SLOViolatedReason)(w) {
-		w.CountAgain()
+		CountAgain(w)
 	}
 	if w.scenario.Attentive {
-		w.attend()
+		attend(w)
 	}
 	if len(w.scenario.Interventions) == 0 {
 		return
@@ -90,7 +90,7 @@ func (w *World) atRest() bool {
 	if w.released && len(w.scenario.Interventions) == 0 {
 		return true
 	}
-	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() || w.unlinked() {
+	if len(w.scenario.Interventions) > 0 || w.ticks() < 10 || w.changing() || w.machines.unlinked() {
 		return false
 	}
 	return w.idle() || (w.last.Wait != nil && w.last.Wait.Reason == w.scenario.WaitsFor && w.elapsed() > 300*tick)
@@ -99,7 +99,7 @@ func (w *World) atRest() bool {
 // changing says that something goes on that the controller has no part in.
 func (w *World) changing() bool {
 	away := func(n *managementNode) bool { return w.now.Before(n.downUntil) && n.downUntil.Sub(w.now) < time.Hour }
-	return w.faulty() || w.meddled() || w.recovering() || slices.ContainsFunc(w.managementNodes, away)
+	return w.faulty() || meddled(w) || w.cloud.recovering() || slices.ContainsFunc(w.controlPlane.hosts, away)
 }
 
 // idle says that the controller does nothing and waits for nothing but a person.

@@ -65,8 +65,8 @@ func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 		"a paused MachineDeployment that is scaled up stays outdated although its Machine is annotated": {
 			scenario: with(func(s *Scenario) {
 				s.Pools[0].Paused = true
-				s.Interventions = append(then(ucv1.BlockedMachinesReason, func(w *World) { w.Scale("a", 3) }), Intervention{
-					Name: "unpauses", When: After(2 * time.Minute), Do: (*World).Unpause,
+				s.Interventions = append(then(ucv1.BlockedMachinesReason, func(w *World) { Scale(w, "a", 3) }), Intervention{
+					Name: "unpauses", When: After(2 * time.Minute), Do: Unpause,
 				})
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "kube-system/a is paused"},
@@ -84,7 +84,7 @@ func TestTroubleThatAPersonIsCalledFor(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Strangers = []string{"edge"}
 				s.Interventions = then(ucv1.NodesNotInitializedReason, func(w *World) {
-					w.Spec(func(spec *ucv1.ClusterSpec) { spec.Rollout.AcceptNodes = []string{"edge"} })
+					Spec(w, func(spec *ucv1.ClusterSpec) { spec.Rollout.AcceptNodes = []string{"edge"} })
 				})
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "edge has no Machine"},
@@ -97,15 +97,15 @@ func TestTroubleOfDeletionsNamespacesAndBudgets(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"a deletion that does not end is Stalled with the Machine's name after the deadline": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: (*World).StickDeletions}}
+				s.Interventions = []Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: StickDeletions}}
 			}),
 			ends: ucv1.StepRoll, reason: ucv1.NodesNotInitializedReason, says: []string{"STALLED", "is being deleted and does not go"},
 		},
 		"a deletion that goes on at last completes": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append(
-					[]Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: (*World).StickDeletions}},
-					then(ucv1.NodesNotInitializedReason, (*World).Unstick)...)
+					[]Intervention{{Name: "blocks evictions", When: AtStep(ucv1.StepHandover), Do: StickDeletions}},
+					then(ucv1.NodesNotInitializedReason, Unstick)...)
 			}),
 			ends: ucv1.StepFinished,
 		},
@@ -178,8 +178,10 @@ func TestTroubleWithOwners(t *testing.T) {
 				s.Pools = s.Pools[:1]
 				s.Interventions = []Intervention{{
 					Name: "applies a template without forceRestart",
-					When: func(w *World) bool { return len(w.deployments) > 0 && len(w.setsOf(w.deployments[0])) > 1 },
-					Do:   func(w *World) { w.deployments[0].restart = ""; w.deployments[0].generation++ },
+					When: func(w *World) bool {
+						return len(w.machines.deployments) > 0 && len(w.machines.setsOf(w.machines.deployments[0])) > 1
+					},
+					Do: func(w *World) { w.machines.deployments[0].restart = ""; w.machines.deployments[0].generation++ },
 				}}
 			}),
 			ends:   ucv1.StepRoll,
@@ -189,22 +191,22 @@ func TestTroubleWithOwners(t *testing.T) {
 		"a later revision that keeps the value is up-to-date": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{{
-					Name: "changes the template", When: AtStep(ucv1.StepVerify), Do: func(w *World) { w.OwnRevision("a", true) },
+					Name: "changes the template", When: AtStep(ucv1.StepVerify), Do: func(w *World) { OwnRevision(w, "a", true) },
 				}}
 			}),
 			ends: ucv1.StepFinished,
 		},
 		"a MachineDeployment that is deleted in the middle does not hold up": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "deletes b", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.DeletePool("b") }}}
+				s.Interventions = []Intervention{{Name: "deletes b", When: AtStep(ucv1.StepRoll), Do: func(w *World) { DeletePool(w, "b") }}}
 			}),
 			ends: ucv1.StepFinished,
 		},
 		"a machine-controller that loses its flag while rolling gets it back, and what was made meanwhile is not trusted": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "takes the flag away", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.LoseFlag("operating-system-manager") }},
-					{Name: "changes both templates", Do: func(w *World) { w.OwnRevision("a", false); w.OwnRevision("b", false) }},
+					{Name: "takes the flag away", When: AtStep(ucv1.StepRoll), Do: func(w *World) { LoseFlag(w, "operating-system-manager") }},
+					{Name: "changes both templates", Do: func(w *World) { OwnRevision(w, "a", false); OwnRevision(w, "b", false) }},
 				}
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) }
 			}),

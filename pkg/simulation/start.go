@@ -30,14 +30,14 @@ type Start struct {
 
 // StartOf is what a controller that has just started observes of a world, with the objects that the catalogue would have.
 func StartOf(w *World) Start {
-	addons := w.observeAddons()
+	addons := w.addons.observe()
 	return Start{
 		Observation: NewController(w).Observe(), Now: w.now,
 		Objects: map[outcome.AddonSetName][]observation.Ref{
-			outcome.CCMSet: w.ccm.wanted, outcome.CSISet: w.csi.wanted, outcome.ProbeSet: w.probe.wanted,
+			outcome.CCMSet: w.addons.ccm.wanted, outcome.CSISet: w.addons.csi.wanted, outcome.ProbeSet: w.addons.probe.wanted,
 		},
 		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object observation.Ref) bool {
-			return !w.ccm.present[object] && !w.csi.present[object]
+			return !w.addons.ccm.present[object] && !w.addons.csi.present[object]
 		}),
 	}
 }
@@ -101,31 +101,29 @@ func withoutBlocking(seen observation.Observed[[]observation.Finding]) observati
 func WorldOf(start Start) *World {
 	// Nothing is left to chance, but the model draws lots between equals: the same ones every time. What it makes has other names
 	// than what was made by a model before.
-	w := &World{
-		ids: 1 << 20, now: start.Now, start: start.Now, rng: rand.New(rand.NewPCG(1, 1)), real: &start, hasty: true,
-		joined: map[string]*node{}, loadBalancers: map[string]string{}, hooks: undisturbed{},
-	}
+	w := newWorld(start.Now, rand.New(rand.NewPCG(1, 1)))
+	w.ids, w.real, w.hasty = 1<<20, &start, true
 	o := start.Observation
 	w.traits = Traits{
 		WithoutMachineController: o.Machines.IsAbsent(),
 		LeasesAreFree:            !o.Fence.Value().Open && len(o.Fence.Value().Allowed) > 0,
 	}
-	w.fenceOpen = o.Fence.Value().Open
+	w.leases.fenceOpen = o.Fence.Value().Open
 	w.takeCluster(o)
-	w.takeControlPlane(o)
-	w.takeMachineController(o)
-	w.takeMachines(o.Machines.Value(), o.Nodes.Value())
-	w.takeAddons(start)
-	w.takeLeases(o)
-	w.takeClasses(o.StorageClasses.Value())
-	w.takeCanary(o.Canary.Value())
+	w.controlPlane.takeAll(o)
+	w.controlPlane.takeMachineController(o)
+	w.machines.take(o.Machines.Value(), o.Nodes.Value())
+	w.addons.take(start)
+	w.leases.takeAll(o)
+	w.storage.takeClasses(o.StorageClasses.Value())
+	w.canary.take(o.Canary.Value())
 	for _, other := range o.ForeignCCMs.Value() {
-		w.others = append(w.others, &otherManager{seen: other})
+		w.ccm.others = append(w.ccm.others, &otherManager{seen: other})
 	}
 	if baseline, known := o.Baseline.Get(); known {
 		w.baseline = &baseline
 	}
-	w.attachments, w.mayFreeKCM = o.Attachments.Value(), o.KCMLeaseRight.Value().There
+	w.storage.attachments, w.leases.mayFreeKCM = o.Attachments.Value(), o.KCMLeaseRight.Value().There
 	return w
 }
 
@@ -147,47 +145,47 @@ func (w *World) takeCluster(o observation.Observation) {
 		spec.Handover.RetryAfter = new(metav1.NewTime(w.now))
 	}
 	if inherited := w.cluster.Status.Inherited; inherited != nil {
-		w.inherited = *inherited
+		w.ccm.inherited = *inherited
 	}
 }
 
-func (w *World) takeControlPlane(o observation.Observation) {
+func (cp *ControlPlane) takeAll(o observation.Observation) {
 	controlPlane, known := o.ControlPlane.Get()
 	for _, name := range slices.Sorted(maps.Keys(controlPlane.ManagementNodes)) {
-		w.managementNodes = append(
-			w.managementNodes,
-			&managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: w.now},
+		cp.hosts = append(
+			cp.hosts,
+			&managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: cp.w.now},
 		)
 	}
 	if !known {
 		return
 	}
-	w.take(kcmName, "", controlPlane.KCM)
+	cp.take(kcmName, "", controlPlane.KCM)
 	for _, component := range controlPlane.Others {
 		name := component.Container
 		if !strings.HasPrefix(name, "kube-") {
 			name = "kube-" + name
 		}
-		w.take(name, "", component)
+		cp.take(name, "", component)
 	}
 }
 
 // takeMachineController: what does not exist runs nowhere.
-func (w *World) takeMachineController(o observation.Observation) {
-	w.traits.WithoutOperatingSystemManager = true
+func (cp *ControlPlane) takeMachineController(o observation.Observation) {
+	cp.w.traits.WithoutOperatingSystemManager = true
 	for _, deployment := range o.MachineController.Value() {
 		if deployment.Missing {
 			continue
 		}
 		if deployment.Program == observation.OperatingSystemManager {
-			w.traits.WithoutOperatingSystemManager = false
+			cp.w.traits.WithoutOperatingSystemManager = false
 		}
-		w.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
+		cp.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
 	}
 }
 
 // take a Deployment, or the static pods of a component, with its pods and processes.
-func (w *World) take(name, flag string, seen observation.Component) *workload {
+func (cp *ControlPlane) take(name, flag string, seen observation.Component) *workload {
 	d := &workload{
 		name:       name,
 		container:  seen.Container,
@@ -200,7 +198,7 @@ func (w *World) take(name, flag string, seen observation.Component) *workload {
 		fieldOwner: seen.FieldOwner,
 		real:       &seen,
 	}
-	w.workloads = append(w.workloads, d)
+	cp.workloads = append(cp.workloads, d)
 	static := 0
 	for _, process := range seen.Pods {
 		p := &pod{
@@ -219,28 +217,28 @@ func (w *World) take(name, flag string, seen observation.Component) *workload {
 			static++
 		}
 		if process.Terminating {
-			p.deletedAt = w.now
+			p.deletedAt = cp.w.now
 		}
-		w.takeNode(p.node, process.BootID)
-		w.takeProcess(d, p)
+		cp.takeHost(p.node, process.BootID)
+		cp.takeProcess(d, p)
 		d.pods = append(d.pods, p)
 	}
 	if static > 0 {
 		d.replicas = static
 	}
-	w.takeNode("", "")
+	cp.takeHost("", "")
 	return d
 }
 
-// takeNode makes the Node of a pod, and one without a name where there is none at all.
-func (w *World) takeNode(name, bootID string) {
-	known := slices.ContainsFunc(w.managementNodes, func(n *managementNode) bool { return n.name == name })
-	if !known && (name != "" || len(w.managementNodes) == 0) {
-		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: bootID, renewed: w.now})
+// takeHost makes the Node of a pod, and one without a name where there is none at all.
+func (cp *ControlPlane) takeHost(name, bootID string) {
+	known := slices.ContainsFunc(cp.hosts, func(n *managementNode) bool { return n.name == name })
+	if !known && (name != "" || len(cp.hosts) == 0) {
+		cp.hosts = append(cp.hosts, &managementNode{name: name, bootID: bootID, renewed: cp.w.now})
 	}
 }
 
-func (w *World) takeProcess(d *workload, p *pod) {
+func (cp *ControlPlane) takeProcess(d *workload, p *pod) {
 	seen := p.real
 	if !seen.Started {
 		return
@@ -251,39 +249,39 @@ func (w *World) takeProcess(d *workload, p *pod) {
 		armed: p.arguments["enable-leader-migration"] == "true",
 	}
 	if seen.Ended || seen.Finished {
-		p.process.endedAt = w.now
+		p.process.endedAt = cp.w.now
 		return
 	}
-	w.processes = append(w.processes, p.process)
+	cp.processes = append(cp.processes, p.process)
 }
 
-// takeLeases: who holds one and runs goes on holding it.
-func (w *World) takeLeases(o observation.Observation) {
-	w.kcmLease = w.takeLease(o.KCMLease.Value())
-	for _, p := range w.processes {
-		if p.elects && w.kcmLease.holder != "" && strings.HasPrefix(w.kcmLease.holder, cmp.Or(w.hostname(p), p.podName)+"_") {
-			w.kcmLease.holder, p.leading, p.renewed = p.identity(), true, w.now
-			if w.kcmLease.acquired.Before(p.startedAt) {
-				w.kcmLease.acquired = w.now // The container before it held the Lease; this one takes it soon.
+// takeAll: who holds one and runs goes on holding it.
+func (ls *Leases) takeAll(o observation.Observation) {
+	ls.kcm = ls.take(o.KCMLease.Value())
+	for _, p := range ls.w.controlPlane.processes {
+		if p.elects && ls.kcm.holder != "" && strings.HasPrefix(ls.kcm.holder, cmp.Or(ls.w.controlPlane.hostname(p), p.podName)+"_") {
+			ls.kcm.holder, p.leading, p.renewed = p.identity(), true, ls.w.now
+			if ls.kcm.acquired.Before(p.startedAt) {
+				ls.kcm.acquired = ls.w.now // The container before it held the Lease; this one takes it soon.
 			}
 		}
 	}
-	w.ccmLease = w.takeLease(o.CCMLease.Value())
-	if w.ccmLease.holder != "" && len(w.replicas) > 0 && w.fenceOpen {
-		w.ccmLease.holder, w.replicas[0].leading, w.replicas[0].renewed = w.replicas[0].identity(), true, w.now
+	ls.ccm = ls.take(o.CCMLease.Value())
+	if ls.ccm.holder != "" && len(ls.w.ccm.processes) > 0 && ls.fenceOpen {
+		ls.ccm.holder, ls.w.ccm.processes[0].leading, ls.w.ccm.processes[0].renewed = ls.w.ccm.processes[0].identity(), true, ls.w.now
 	}
 	if seen, known := o.Lock.Get(); known {
-		w.lock = lock{lease: w.takeLease(seen.Lease), granted: seen.Granted, file: len(seen.Left) > 0}
+		ls.lock = lock{lease: ls.take(seen.Lease), granted: seen.Granted, file: len(seen.Left) > 0}
 	}
 }
 
-func (w *World) takeLease(seen observation.Lease) lease {
-	return lease{holder: seen.Holder, acquired: seen.AcquireTime, renewed: w.now}
+func (ls *Leases) take(seen observation.Lease) lease {
+	return lease{holder: seen.Holder, acquired: seen.AcquireTime, renewed: ls.w.now}
 }
 
 // hostname that a static pod takes part in elections under; empty for every other pod.
-func (w *World) hostname(p *process) string {
-	for _, pod := range w.kcm().pods {
+func (cp *ControlPlane) hostname(p *process) string {
+	for _, pod := range cp.kcm().pods {
 		if pod.uid == p.podUID && pod.real != nil {
 			return pod.real.Hostname
 		}
@@ -291,9 +289,9 @@ func (w *World) hostname(p *process) string {
 	return ""
 }
 
-func (w *World) leaseRef(name string) observation.Ref {
-	if w.real != nil {
-		o := w.real.Observation
+func (ls *Leases) ref(name string) observation.Ref {
+	if ls.w.real != nil {
+		o := ls.w.real.Observation
 		seen := map[string]observation.Ref{kcmName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
 		if seen.Name != "" {
 			return seen

@@ -8,9 +8,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-func (w *World) takeMachines(seen observation.Machines, nodes []observation.Node) {
+func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 	for _, d := range seen.Deployments {
-		w.deployments = append(w.deployments, &machineDeployment{
+		ms.deployments = append(ms.deployments, &machineDeployment{
 			name: d.Name, namespace: d.Namespace, uid: d.UID, replicas: int(d.Replicas), paused: d.Paused, deleting: d.Deleting,
 			restart: d.RestartValue, generation: 1, observed: 1, settled: d.Settled, surge: int(d.Replicas),
 			guard: guard{
@@ -18,7 +18,7 @@ func (w *World) takeMachines(seen observation.Machines, nodes []observation.Node
 			},
 		})
 	}
-	facts := w.cluster.Status.Facts
+	facts := ms.w.cluster.Status.Facts
 	for i, s := range seen.Sets {
 		set := &machineSet{
 			name: s.Name, uid: s.UID, deployment: s.Deployment, restart: s.RestartValue, replicas: int(s.Replicas), createdAt: s.CreatedAt,
@@ -27,46 +27,46 @@ func (w *World) takeMachines(seen observation.Machines, nodes []observation.Node
 		}
 		if !s.Current {
 			set.revision = -1 - i
-		} else if at := slices.IndexFunc(w.deployments, func(d *machineDeployment) bool { return d.uid == s.Deployment }); at >= 0 {
-			set.minReady = w.deployments[at].guard.minReady
+		} else if at := slices.IndexFunc(ms.deployments, func(d *machineDeployment) bool { return d.uid == s.Deployment }); at >= 0 {
+			set.minReady = ms.deployments[at].guard.minReady
 		}
-		w.sets = append(w.sets, set)
+		ms.sets = append(ms.sets, set)
 	}
 	for _, m := range seen.Machines {
-		w.machines = append(w.machines, &machine{
+		ms.all = append(ms.all, &machine{
 			name: m.Name, namespace: m.Namespace, uid: m.UID, set: m.Set, annotation: m.Annotation, external: m.Annotation == "true",
 			node: m.NodeName, createdAt: m.CreatedAt, deletedAt: m.DeletingSince, goesFirst: m.GoesFirst,
 		})
 	}
 	for _, n := range nodes {
-		w.addNode(w.nodeFrom(n))
+		ms.w.nodes.add(ms.w.nodes.from(n))
 	}
-	w.linkNodes()
+	ms.w.nodes.link()
 }
 
-// linkNodes: one that was registered and that no Machine names yet is of a Machine that waits for its Node.
-func (w *World) linkNodes() {
-	for _, n := range w.nodes {
-		at := slices.IndexFunc(w.machines, func(m *machine) bool {
-			return m.node == "" && w.nodeOf(m) == nil && !m.deleting() && !n.createdAt.Before(m.createdAt)
+// link: one that was registered and that no Machine names yet is of a Machine that waits for its Node.
+func (ns *Nodes) link() {
+	for _, n := range ns.all {
+		at := slices.IndexFunc(ns.w.machines.all, func(m *machine) bool {
+			return m.node == "" && ns.of(m) == nil && !m.deleting() && !n.createdAt.Before(m.createdAt)
 		})
 		if n.machine == "" && n.tainted && at >= 0 {
-			n.machine, n.external = w.machines[at].uid, w.machines[at].external
-			w.joined[n.machine] = n
+			n.machine, n.external = ns.w.machines.all[at].uid, ns.w.machines.all[at].external
+			ns.joined[n.machine] = n
 		}
 	}
 }
 
-// nodeFrom is a real Node. One that is not Ready stays so: no one is there to repair it.
-func (w *World) nodeFrom(seen observation.Node) *node {
+// from is a real Node. One that is not Ready stays so: no one is there to repair it.
+func (ns *Nodes) from(seen observation.Node) *node {
 	n := &node{
 		name: seen.Name, uid: seen.UID, providerID: seen.ProviderID, ready: seen.Ready, tainted: seen.Uninitialized, instance: true,
-		createdAt: seen.CreatedAt, readyChangedAt: seen.ReadyChangedAt, csi: w.registers(seen), seen: &seen,
+		createdAt: seen.CreatedAt, readyChangedAt: seen.ReadyChangedAt, csi: ns.registers(seen), seen: &seen,
 	}
 	if !seen.Ready {
-		n.notReadyUntil = w.now.Add(leftAlone)
+		n.notReadyUntil = ns.w.now.Add(leftAlone)
 	}
-	for _, m := range w.machines {
+	for _, m := range ns.w.machines.all {
 		if m.node == seen.Name {
 			n.machine, n.external = m.uid, m.external
 		}
@@ -74,51 +74,51 @@ func (w *World) nodeFrom(seen observation.Node) *node {
 	return n
 }
 
-func (w *World) registers(seen observation.Node) bool {
-	drivers := w.provider().CSIDrivers
+func (ns *Nodes) registers(seen observation.Node) bool {
+	drivers := ns.w.provider().CSIDrivers
 	return len(drivers) > 0 &&
 		!slices.ContainsFunc(drivers, func(driver string) bool { return !slices.Contains(seen.CSIDrivers, driver) })
 }
 
-func (w *World) takeCanary(seen observation.CanaryWorkload) {
+func (ca *Canary) take(seen observation.CanaryWorkload) {
 	for _, object := range seen.Objects {
-		w.canary.objects = append(w.canary.objects, canaryObject{kind: object.Kind, uid: object.UID, deletedAt: object.DeletingSince})
+		ca.objects = append(ca.objects, canaryObject{kind: object.Kind, uid: object.UID, deletedAt: object.DeletingSince})
 	}
 }
 
-// takeAddons: what does not differ is there. Pods of a CCM that is there run.
-func (w *World) takeAddons(start Start) {
+// take: what does not differ is there. Pods of a CCM that is there run.
+func (as *Addons) take(start Start) {
 	addons, probe := start.Observation.Addons.Value(), start.Observation.Probe.Value()
-	w.ccm = setFrom(outcome.CCMSet, start, addons.CCM, addons.Obsolete)
-	w.csi = setFrom(outcome.CSISet, start, addons.CSI, addons.Obsolete)
-	w.probe = setFrom(outcome.ProbeSet, start, probe.Set, nil)
-	if !w.needs().Probe {
-		w.probe.present = map[observation.Ref]bool{}
+	as.ccm = setFrom(outcome.CCMSet, start, addons.CCM, addons.Obsolete)
+	as.csi = setFrom(outcome.CSISet, start, addons.CSI, addons.Obsolete)
+	as.probe = setFrom(outcome.ProbeSet, start, probe.Set, nil)
+	if !as.w.needs().Probe {
+		as.probe.present = map[observation.Ref]bool{}
 		for _, left := range probe.Left {
-			w.probe.present[left] = true
+			as.probe.present[left] = true
 		}
 	}
-	w.agents = start.NodeAgents
-	w.obsolete = slices.DeleteFunc(
+	as.agents = start.NodeAgents
+	as.obsolete = slices.DeleteFunc(
 		slices.Clone(addons.Obsolete),
-		func(object observation.Ref) bool { return w.ccm.present[object] || w.csi.present[object] },
+		func(object observation.Ref) bool { return as.ccm.present[object] || as.csi.present[object] },
 	)
-	for _, agent := range w.agents {
-		if w.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
-			w.ccm.present[agent] = true
+	for _, agent := range as.agents {
+		if as.wantsAgents() && !slices.Contains(addons.CCM.Drifted, agent) {
+			as.ccm.present[agent] = true
 		}
 	}
-	w.ccmArmed, w.ccmCloudNode = w.needs().Lock, w.wantsCloudNode()
-	if len(w.ccm.workloads()) == 0 {
+	as.w.ccm.armed, as.w.ccm.cloudNode = as.w.needs().Lock, as.w.ccm.wantsCloudNode()
+	if len(as.ccm.workloads()) == 0 {
 		return
 	}
 	for range 2 {
-		w.replicas = append(w.replicas, &process{
-			id:        w.id("container"),
-			podName:   w.id("cloud-controller-manager"),
-			startedAt: w.now,
-			armed:     w.ccmArmed,
-			cloudNode: w.ccmCloudNode,
+		as.w.ccm.processes = append(as.w.ccm.processes, &process{
+			id:        as.w.id("container"),
+			podName:   as.w.id("cloud-controller-manager"),
+			startedAt: as.w.now,
+			armed:     as.w.ccm.armed,
+			cloudNode: as.w.ccm.cloudNode,
 		})
 	}
 }
@@ -142,15 +142,15 @@ func setFrom(name outcome.AddonSetName, start Start, seen observation.AddonSet, 
 	return set
 }
 
-func (w *World) wantsAgents() bool { return w.needs().NodeAgents }
+func (as *Addons) wantsAgents() bool { return as.w.needs().NodeAgents }
 
 // wantedOf is what is missing of a set, with the CCM's agents on the Nodes while they are wanted.
-func (w *World) wantedOf(a *addonSet) []observation.Ref {
+func (as *Addons) wantedOf(a *addonSet) []observation.Ref {
 	missing := a.missing()
-	if a.name != outcome.CCMSet || !w.wantsAgents() {
+	if a.name != outcome.CCMSet || !as.wantsAgents() {
 		return missing
 	}
-	for _, agent := range w.agents {
+	for _, agent := range as.agents {
 		if !a.present[agent] {
 			missing = append(missing, agent)
 		}
@@ -159,14 +159,14 @@ func (w *World) wantedOf(a *addonSet) []observation.Ref {
 }
 
 // takeClasses: that of the catalogue comes with the CSI driver's objects, unless it is there.
-func (w *World) takeClasses(seen []observation.StorageClass) {
+func (st *Storage) takeClasses(seen []observation.StorageClass) {
 	for _, class := range seen {
-		w.classes = append(w.classes, &Class{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
+		st.classes = append(st.classes, &Class{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}
-	ours := w.provider().DefaultClass.Name
-	if ours == "" || w.class(ours) != nil || len(w.provider().CSIDrivers) == 0 {
+	ours := st.w.provider().DefaultClass.Name
+	if ours == "" || st.class(ours) != nil || len(st.w.provider().CSIDrivers) == 0 {
 		return
 	}
-	w.ourClass = ours
-	w.classes = append(w.classes, &Class{Name: ours, Provisioner: w.provider().CSIDrivers[0]})
+	st.ourClass = ours
+	st.classes = append(st.classes, &Class{Name: ours, Provisioner: st.w.provider().CSIDrivers[0]})
 }

@@ -45,7 +45,7 @@ func OneOfEach() Scenario {
 		Standalone: []string{"alone"}, Services: 1,
 		Interventions: []Intervention{{
 			Name: "unpauses frozen and deletes alone", When: Stalled(ucv1.BlockedMachinesReason),
-			Do: func(w *World) { w.Unpause(); w.DeleteStandaloneMachines() },
+			Do: func(w *World) { Unpause(w); DeleteStandaloneMachines(w) },
 		}},
 	}
 }
@@ -56,7 +56,7 @@ func ZeroMachines() Scenario {
 		Name: "delta", Services: 1,
 		Interventions: []Intervention{{
 			Name: "creates the first MachineDeployment", When: Finished,
-			Do: func(w *World) { w.AddPool(Pool{Name: "workers", Replicas: 2}) },
+			Do: func(w *World) { AddPool(w, Pool{Name: "workers", Replicas: 2}) },
 		}},
 	}
 }
@@ -81,9 +81,9 @@ func UndoneAndRedone() Scenario {
 	s.Interventions = []Intervention{
 		{
 			Name: "asks for the undo", When: func(w *World) bool { return w.invariants.replacing > 1 },
-			Do: func(w *World) { w.Undo(true) },
+			Do: func(w *World) { Undo(w, true) },
 		},
-		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { w.Undo(false) }},
+		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Undo(w, false) }},
 	}
 	return s
 }
@@ -97,7 +97,7 @@ func OtherAddresses() Scenario {
 		{
 			Name: "corrects the networks in the cloud configuration",
 			When: Stalled(ucv1.NodeAddressesDifferReason),
-			Do:   (*World).FixAddresses,
+			Do:   FixAddresses,
 		},
 	}
 	return s
@@ -111,7 +111,7 @@ func SlowNodes() Scenario {
 		{
 			Name: "gives the CCM a larger quota of requests",
 			When: Stalled(ucv1.SLOViolatedReason),
-			Do:   func(w *World) { w.FixNodes(); w.CountAgain() },
+			Do:   func(w *World) { FixNodes(w); CountAgain(w) },
 		},
 	}
 	return s
@@ -129,17 +129,17 @@ func BrokenHalfWay() Scenario {
 	return Scenario{
 		Name: "theta", Pools: []Pool{{Name: "workers", Replicas: 4, Surge: 1, Unavailable: 1}}, Services: 1,
 		Interventions: []Intervention{
-			{Name: "breaks the cloud", When: (*World).halfRolled, Do: (*World).BreakCloud},
-			{Name: "fixes the cloud", When: Stalled(ucv1.BreakerTrippedReason), Do: (*World).FixCloud},
+			{Name: "breaks the cloud", When: halfRolled, Do: BreakCloud},
+			{Name: "fixes the cloud", When: Stalled(ucv1.BreakerTrippedReason), Do: FixCloud},
 		},
 	}
 }
 
 // halfRolled: some Machines are external, and not all.
-func (w *World) halfRolled() bool {
+func halfRolled(w *World) bool {
 	external := 0
-	for _, n := range w.nodes {
-		if n.external && !n.tainted && n.machine != "" && w.canaryDeployment() == nil {
+	for _, n := range w.nodes.all {
+		if n.external && !n.tainted && n.machine != "" && w.canary.deployment() == nil {
 			external++
 		}
 	}

@@ -46,10 +46,10 @@ func (t truth) idle(objects []observation.Ref) []observation.Ref {
 }
 
 func (w *World) truth() truth {
-	lately := func(t time.Time) bool { return len(w.nodes) == 0 || w.now.Sub(t) <= leaseDuration+retryPeriod }
+	lately := func(t time.Time) bool { return len(w.nodes.all) == 0 || w.now.Sub(t) <= leaseDuration+retryPeriod }
 	t := truth{led: lately(w.invariants.lastLed), initializing: lately(w.invariants.lastInitializing)}
-	for _, d := range w.deployments {
-		if !d.guard.canary && w.busy(d) {
+	for _, d := range w.machines.deployments {
+		if !d.guard.canary && busy(w, d) {
 			t.busy++
 			t.names = append(t.names, d.uid)
 			if w.undoing() && d.restart != "" && d.restart == w.generation() {
@@ -57,20 +57,20 @@ func (w *World) truth() truth {
 			}
 		}
 	}
-	t.unconfigured, t.configured = w.machineControllerFlags()
-	t.unproven, t.free = w.unproven(), w.freeManager()
-	t.defaults, t.attached = w.defaults(), len(w.attachments)
+	t.unconfigured, t.configured = machineControllerFlags(w)
+	t.unproven, t.free = unproven(w), freeManager(w)
+	t.defaults, t.attached = w.storage.defaults(), len(w.storage.attachments)
 	for _, name := range t.defaults {
-		if w.class(name).Provisioner == InTreePlugin {
+		if w.storage.class(name).Provisioner == InTreePlugin {
 			t.inTreeDefaults = append(t.inTreeDefaults, name)
 		}
 	}
 	return t
 }
 
-func (w *World) machineControllerFlags() (unconfigured, configured string) {
-	for _, d := range w.workloads {
-		if w.denied(d) {
+func machineControllerFlags(w *World) (unconfigured, configured string) {
+	for _, d := range w.controlPlane.workloads {
+		if denied(w, d) {
 			continue
 		}
 		for _, p := range d.pods {
@@ -88,36 +88,36 @@ func (w *World) machineControllerFlags() (unconfigured, configured string) {
 }
 
 // denied is an operating-system-manager of which a person says that there is none: what it does is not the controller's doing.
-func (w *World) denied(d *workload) bool {
+func denied(w *World, d *workload) bool {
 	none := w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
 	return none && d.name == string(observation.OperatingSystemManager)
 }
 
-func (w *World) busy(d *machineDeployment) bool {
+func busy(w *World, d *machineDeployment) bool {
 	if !d.settled || d.observed != d.generation {
 		return !d.deleting
 	}
-	for _, m := range w.machines {
-		s := w.setOf(m)
+	for _, m := range w.machines.all {
+		s := w.machines.setOf(m)
 		if s == nil || s.deployment != d.uid {
 			continue
 		}
-		if n := w.nodeOf(m); m.deleting() || n == nil || !n.ready || n.tainted {
+		if n := w.nodes.of(m); m.deleting() || n == nil || !n.ready || n.tainted {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *World) unproven() []string {
+func unproven(w *World) []string {
 	var names []string
-	for _, n := range w.nodes {
+	for _, n := range w.nodes.all {
 		proven := n.external && !n.tainted && n.csi && n.machine != "" && strings.HasPrefix(n.providerID, providerIDPrefix)
 		if !proven && !slices.Contains(w.cluster.Spec.Rollout.AcceptNodes, n.name) {
 			names = append(names, "Node "+n.name)
 		}
 	}
-	for _, m := range w.machines {
+	for _, m := range w.machines.all {
 		if !m.external {
 			names = append(names, "Machine "+m.name)
 		}
@@ -126,18 +126,18 @@ func (w *World) unproven() []string {
 }
 
 // undoTurned says that KCM may run the loops already: the rows of an undo have another order then.
-func (w *World) undoTurned() bool {
+func undoTurned(w *World) bool {
 	if w.facts().Rollback == nil {
 		return false
 	}
 	loud := func(arguments map[string]string) bool {
 		return len((observation.Arguments{Flags: arguments}).CloudLoops()) > 0
 	}
-	return loud(w.kcm().arguments) || slices.ContainsFunc(w.kcm().pods, func(p *pod) bool { return loud(p.arguments) })
+	return loud(w.controlPlane.kcm().arguments) || slices.ContainsFunc(w.controlPlane.kcm().pods, func(p *pod) bool { return loud(p.arguments) })
 }
 
 // budget is computed apart from the code under test.
-func (w *World) budget() int {
+func budget(w *World) int {
 	most := w.cluster.Spec.Rollout.MaxConcurrent
 	if most == nil {
 		return 1
@@ -149,6 +149,6 @@ func (w *World) budget() int {
 	if err != nil || percent <= 0 {
 		return 0
 	}
-	pools := slices.DeleteFunc(slices.Clone(w.deployments), func(d *machineDeployment) bool { return d.guard.canary })
+	pools := slices.DeleteFunc(slices.Clone(w.machines.deployments), func(d *machineDeployment) bool { return d.guard.canary })
 	return max(1, len(pools)*percent/100)
 }

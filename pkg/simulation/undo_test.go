@@ -13,8 +13,8 @@ import (
 // undone asks for the undo at a moment, and for the migration again when it is undone.
 func undone(when func(*World) bool) []Intervention {
 	return []Intervention{
-		{Name: "asks for the undo", When: when, Do: func(w *World) { w.Undo(true) }},
-		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { w.Undo(false) }},
+		{Name: "asks for the undo", When: when, Do: func(w *World) { Undo(w, true) }},
+		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Undo(w, false) }},
 	}
 }
 
@@ -26,8 +26,8 @@ func TestUndoStories(t *testing.T) {
 		"what only the CSI driver can serve refuses the undo with its name": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.MakeVolume("late") }},
-					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
+					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
+					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
 				}
 			}),
 			ends:   ucv1.StepRoll,
@@ -38,9 +38,9 @@ func TestUndoStories(t *testing.T) {
 		"when it is taken away the undo begins": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{
-					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.MakeVolume("late") }},
-					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
-				}, then(ucv1.RollbackRefusedReason, (*World).DeleteVolumes)...)
+					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
+					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
+				}, then(ucv1.RollbackRefusedReason, DeleteVolumes)...)
 			}),
 			ends: ucv1.StepRolledBack, says: []string{"Giving Deployment user-plain/kube-controller-manager its cloud loops back"},
 		},
@@ -48,8 +48,8 @@ func TestUndoStories(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.SoakSeconds = new(int32(3600)) }
 				s.Interventions = []Intervention{
-					{Name: "makes a Machine", When: AtStep(ucv1.StepVerify), Do: func(w *World) { w.AddStandalone("pet") }},
-					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
+					{Name: "makes a Machine", When: AtStep(ucv1.StepVerify), Do: func(w *World) { AddStandalone(w, "pet") }},
+					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
 				}
 			}),
 			ends:   ucv1.StepVerify,
@@ -59,23 +59,23 @@ func TestUndoStories(t *testing.T) {
 		},
 		"what is completed stays so": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { w.Undo(true) }}}
+				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { Undo(w, true) }}}
 			}),
 			ends: ucv1.StepFinished, reason: ucv1.RollbackRefusedReason, says: []string{"the point of no return was passed at"},
 		},
 		"a refused undo that is taken back lets the migration go on": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{
-					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { w.MakeVolume("late") }},
-					{Name: "asks for the undo", Do: func(w *World) { w.Undo(true) }},
-				}, then(ucv1.RollbackRefusedReason, func(w *World) { w.Undo(false) })...)
+					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
+					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
+				}, then(ucv1.RollbackRefusedReason, func(w *World) { Undo(w, false) })...)
 			}),
 			ends: ucv1.StepFinished,
 		},
 		"a cluster that was created so has nothing to go back to": {
 			scenario: func() Scenario {
 				s := CreatedWithFeature()
-				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { w.Undo(true) }}}
+				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { Undo(w, true) }}}
 				return s
 			}(),
 			ends: ucv1.StepFinished, reason: ucv1.RollbackRefusedReason,
@@ -89,8 +89,8 @@ func TestUndoInTrouble(t *testing.T) {
 		"an undo that is taken back in the middle goes to its end and stays there": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "asks for the undo", When: rolled, Do: func(w *World) { w.Undo(true) }},
-					{Name: "takes it back", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { w.Undo(false) }},
+					{Name: "asks for the undo", When: rolled, Do: func(w *World) { Undo(w, true) }},
+					{Name: "takes it back", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { Undo(w, false) }},
 				}
 				s.MaxTicks = 2000
 			}),
@@ -99,8 +99,8 @@ func TestUndoInTrouble(t *testing.T) {
 		"a CCM that serves no one does not hold up its undo": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "holds the CCM's Lease and asks for the undo", When: rolled, Do: func(w *World) { w.StopCCM(); w.Undo(true) }},
-					{Name: "lets the Lease go", When: AtStep(ucv1.StepUndoSilence), Do: func(w *World) { w.ccmLease.renewed = w.now }},
+					{Name: "holds the CCM's Lease and asks for the undo", When: rolled, Do: func(w *World) { StopCCM(w); Undo(w, true) }},
+					{Name: "lets the Lease go", When: AtStep(ucv1.StepUndoSilence), Do: func(w *World) { w.leases.ccm.renewed = w.now }},
 				}
 				s.MaxTicks = 2000
 			}),
@@ -110,8 +110,8 @@ func TestUndoInTrouble(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true, Do: func(w *World) {
-						w.ChangeKCM("gitops", map[string]string{"controllers": "*"})
-						w.Undo(true)
+						ChangeKCM(w, "gitops", map[string]string{"controllers": "*"})
+						Undo(w, true)
 					}},
 				}
 			}),
@@ -121,7 +121,7 @@ func TestUndoInTrouble(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true }
 				s.Interventions = []Intervention{{
-					Name: "asks for the undo", Do: func(w *World) { w.Undo(true) },
+					Name: "asks for the undo", Do: func(w *World) { Undo(w, true) },
 					When: func(w *World) bool {
 						return w.last.Wait != nil && w.last.Wait.Reason == ucv1.WaitingBeforePointOfNoReturnReason
 					},
@@ -146,7 +146,7 @@ func TestUndoWithAddonsAndDeletion(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
 				s.Interventions = append(undone(rolled)[:1],
-					Intervention{Name: "makes a volume", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { w.MakeVolume("late") }})
+					Intervention{Name: "makes a volume", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { MakeVolume(w, "late") }})
 			}),
 			ends:   ucv1.StepUndoAddons,
 			reason: ucv1.VolumesNeedDriverReason,
@@ -156,7 +156,7 @@ func TestUndoWithAddonsAndDeletion(t *testing.T) {
 		"a Cluster that is deleted in an undo goes when KCM has its loops back": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append(undone(rolled)[:1],
-					Intervention{Name: "deletes the Cluster", When: AtStep(ucv1.StepUndoRoll), Do: (*World).DeleteCluster})
+					Intervention{Name: "deletes the Cluster", When: AtStep(ucv1.StepUndoRoll), Do: DeleteCluster})
 			}),
 			ends: ucv1.StepUndoAddons, says: []string{"it goes when KCM has its cloud loops back"},
 		},
@@ -173,16 +173,16 @@ func TestUndoInTheGap(t *testing.T) {
 				{
 					Name: "loses the CCM, and the CSI driver attaches volumes",
 					When: loopsOff,
-					Do:   func(w *World) { w.StopCCM(); w.AttachByCSI() },
+					Do:   func(w *World) { StopCCM(w); AttachByCSI(w) },
 				},
-				{Name: "asks for the undo", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { w.Undo(true) }},
+				{Name: "asks for the undo", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { Undo(w, true) }},
 			}, then...)
 			change(s)
 		})
 	}
 	detaches := Intervention{Name: "stops the pods with volumes", When: func(w *World) bool {
 		return w.last.Wait != nil && w.last.Wait.Reason == ucv1.WaitingForVolumesReason
-	}, Do: (*World).Detach}
+	}, Do: Detach}
 	kept := func(s *Scenario) { s.WaitsFor = ucv1.WaitingForVolumesReason }
 	runScenarios(t, map[string]scenarioTest{
 		"volumes that stay attached keep the gates, and not the loops": {
@@ -198,7 +198,7 @@ func TestUndoInTheGap(t *testing.T) {
 			says: []string{"UndoVolumes", "Switching feature gates back"},
 		},
 		"where nothing is attached both come in one change": {
-			scenario: gap(func(s *Scenario) { s.Interventions[0].Do = (*World).StopCCM }), ends: ucv1.StepRolledBack,
+			scenario: gap(func(s *Scenario) { s.Interventions[0].Do = StopCCM }), ends: ucv1.StepRolledBack,
 			says: []string{"its cloud loops back, and its feature gates"}, never: []string{"Switching feature gates back in Deployment " +
 				"user-plain/kube-controller-manager"},
 		},
@@ -216,7 +216,7 @@ func TestUndoInTheGap(t *testing.T) {
 			scenario: gap(func(s *Scenario) {
 				kept(s)
 				s.Interventions = []Intervention{
-					{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { w.AttachByCSI(); w.Undo(true) }},
+					{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { AttachByCSI(w); Undo(w, true) }},
 				}
 			}), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is " +
 				"silent"},

@@ -8,6 +8,16 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
+// ControlPlane is the management cluster as far as it runs the user cluster: hosts with their kubelets, Deployments with their pods,
+// and the processes in them.
+type ControlPlane struct {
+	w *World
+
+	hosts     []*managementNode
+	workloads []*workload
+	processes []*process
+}
+
 // managementNode is a Node of the management cluster, with its kubelet.
 type managementNode struct {
 	name      string
@@ -79,9 +89,9 @@ func (p *pod) ended() bool { return p.terminating() && p.process != nil && !p.pr
 
 func (p *pod) ready() bool { return p.process.alive() && !p.terminating() }
 
-func (w *World) makeControlPlane() {
+func makeControlPlane(w *World) {
 	for _, name := range []string{"management-1", "management-2", "management-3"} {
-		w.managementNodes = append(w.managementNodes, &managementNode{name: name, bootID: w.id("boot"), renewed: w.now})
+		w.controlPlane.hosts = append(w.controlPlane.hosts, &managementNode{name: name, bootID: w.id("boot"), renewed: w.now})
 	}
 	replicas := w.scenario.KCMReplicas
 	if replicas == 0 {
@@ -95,52 +105,52 @@ func (w *World) makeControlPlane() {
 	if w.scenario.KCMExternal {
 		arguments = map[string]string{"cluster-name": "prod", "allocate-node-cidrs": "true", "cloud-provider": "external"}
 	}
-	w.addWorkload(kcmName, "", replicas, arguments)
-	w.makeBeside()
+	w.controlPlane.add(kcmName, "", replicas, arguments)
+	makeBeside(w)
 	if w.traits.WithoutMachineController {
 		return
 	}
-	w.addWorkload("machine-controller", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
-	w.addWorkload("machine-controller-webhook", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
+	w.controlPlane.add("machine-controller", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
+	w.controlPlane.add("machine-controller-webhook", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
 	if !w.traits.WithoutOperatingSystemManager {
-		w.addWorkload("operating-system-manager", "-external-cloud-provider", 1, map[string]string{"v": "2"})
+		w.controlPlane.add("operating-system-manager", "-external-cloud-provider", 1, map[string]string{"v": "2"})
 	}
 }
 
-func (w *World) addWorkload(name, flag string, replicas int, arguments map[string]string) {
-	w.workloads = append(w.workloads, &workload{
-		name: name, container: name, uid: w.id("deployment"), flag: flag, replicas: replicas, arguments: arguments, generation: 1,
+func (cp *ControlPlane) add(name, flag string, replicas int, arguments map[string]string) {
+	cp.workloads = append(cp.workloads, &workload{
+		name: name, container: name, uid: cp.w.id("deployment"), flag: flag, replicas: replicas, arguments: arguments, generation: 1,
 	})
 }
 
-func (w *World) workload(name string) *workload {
-	at := slices.IndexFunc(w.workloads, func(d *workload) bool { return d.name == name })
+func (cp *ControlPlane) workload(name string) *workload {
+	at := slices.IndexFunc(cp.workloads, func(d *workload) bool { return d.name == name })
 	if at < 0 {
 		return nil
 	}
-	return w.workloads[at]
+	return cp.workloads[at]
 }
 
-func (w *World) kcm() *workload { return w.workload(kcmName) }
+func (cp *ControlPlane) kcm() *workload { return cp.workload(kcmName) }
 
 // runs says whether some process of the workload that still runs has the flag on: during a rollout any may answer.
-func (w *World) runs(name, flag string) (on, running bool) {
-	d := w.workload(name)
+func (cp *ControlPlane) runs(name, flag string) (on, running bool) {
+	d := cp.workload(name)
 	if d == nil {
 		// Where a real cluster has Machines, someone reconciles them whom we do not see.
-		return w.real != nil, w.real != nil
+		return cp.w.real != nil, cp.w.real != nil
 	}
 	alive := slices.DeleteFunc(slices.Clone(d.pods), func(p *pod) bool { return !p.process.alive() })
 	if len(alive) == 0 {
 		return false, false
 	}
-	chosen := alive[w.rng.IntN(len(alive))]
+	chosen := alive[cp.w.rng.IntN(len(alive))]
 	return chosen.arguments[flag] == "true", true
 }
 
 // stepWorkload is the Deployment controller: RollingUpdate with one surge pod and none unavailable. An old ReplicaSet
 // replaces its own pods until it is scaled down, so pods with the old template may appear after the change.
-func (w *World) stepWorkload(d *workload) {
+func (cp *ControlPlane) stepWorkload(d *workload) {
 	d.observed = d.generation
 	serving := slices.DeleteFunc(slices.Clone(d.pods), (*pod).terminating)
 	old := slices.DeleteFunc(slices.Clone(serving), func(p *pod) bool { return p.generation == d.generation })
@@ -152,109 +162,109 @@ func (w *World) stepWorkload(d *workload) {
 	}
 	switch {
 	case len(serving) < d.replicas:
-		w.createPod(d, d.generation, d.arguments)
+		cp.createPod(d, d.generation, d.arguments)
 	case len(old) == 0 && len(serving) > d.replicas:
-		w.deletePod(d, serving[len(serving)-1])
+		cp.deletePod(d, serving[len(serving)-1])
 	case len(old) > 0 && len(serving) == d.replicas:
-		w.createPod(d, d.generation, d.arguments)
+		cp.createPod(d, d.generation, d.arguments)
 	case len(old) > 0 && ready > d.replicas:
 		if cheap := slices.DeleteFunc(slices.Clone(old), func(p *pod) bool { return p.cost != "" }); len(cheap) > 0 {
 			old = cheap
 		}
-		w.deletePod(d, old[w.rng.IntN(len(old))])
+		cp.deletePod(d, old[cp.w.rng.IntN(len(old))])
 	}
 }
 
-func (w *World) keepLeader(uid string) {
-	for _, p := range w.kcm().pods {
+func (cp *ControlPlane) keepLeader(uid string) {
+	for _, p := range cp.kcm().pods {
 		if p.uid == uid {
 			p.cost = "1000"
 		}
 	}
 }
 
-func (w *World) createPod(d *workload, generation int, arguments map[string]string) {
-	node := w.managementNodes[w.rng.IntN(len(w.managementNodes))]
+func (cp *ControlPlane) createPod(d *workload, generation int, arguments map[string]string) {
+	node := cp.hosts[cp.w.rng.IntN(len(cp.hosts))]
 	p := &pod{
-		name:       w.id(d.name),
-		uid:        w.id("pod"),
+		name:       cp.w.id(d.name),
+		uid:        cp.w.id("pod"),
 		node:       node.name,
 		generation: generation,
 		arguments:  maps.Clone(arguments),
-		createdAt:  w.now,
+		createdAt:  cp.w.now,
 	}
 	d.pods = append(d.pods, p)
 }
 
-func (w *World) deletePod(d *workload, p *pod) {
-	p.deletedAt = w.now
+func (cp *ControlPlane) deletePod(d *workload, p *pod) {
+	p.deletedAt = cp.w.now
 	if p.process == nil {
 		d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
 	}
 }
 
 // stepKubelet starts and ends processes on one management node, and ends those whose pod is gone.
-func (w *World) stepKubelet(n *managementNode) {
-	if w.now.Before(n.downUntil) {
+func (cp *ControlPlane) stepKubelet(n *managementNode) {
+	if cp.w.now.Before(n.downUntil) {
 		return
 	}
-	n.renewed = w.now
-	for _, d := range w.workloads {
+	n.renewed = cp.w.now
+	for _, d := range cp.workloads {
 		for _, p := range slices.Clone(d.pods) {
 			if p.node == n.name {
-				w.syncPod(d, p)
+				cp.syncPod(d, p)
 			}
 		}
 	}
-	for _, p := range slices.Clone(w.processes) {
-		if p.node == n.name && !w.hasPod(p.podUID) {
-			w.endOrphan(p)
+	for _, p := range slices.Clone(cp.processes) {
+		if p.node == n.name && !cp.hasPod(p.podUID) {
+			cp.endOrphan(p)
 		}
 	}
 }
 
 // endOrphan is what a live kubelet does with containers whose pod is gone from the API: within the grace period.
-func (w *World) endOrphan(p *process) {
+func (cp *ControlPlane) endOrphan(p *process) {
 	if p.orphanedAt.IsZero() {
-		p.orphanedAt = w.now
+		p.orphanedAt = cp.w.now
 	}
-	if w.now.Sub(p.orphanedAt) >= gracePeriod || w.chance(0.2) {
-		w.end(p)
+	if cp.w.now.Sub(p.orphanedAt) >= gracePeriod || cp.w.chance(0.2) {
+		cp.end(p)
 	}
 }
 
-func (w *World) syncPod(d *workload, p *pod) {
+func (cp *ControlPlane) syncPod(d *workload, p *pod) {
 	switch {
 	case p.terminating() && p.process.alive():
-		if w.now.Sub(p.deletedAt) >= gracePeriod || w.chance(0.4) {
-			w.end(p.process)
+		if cp.w.now.Sub(p.deletedAt) >= gracePeriod || cp.w.chance(0.4) {
+			cp.end(p.process)
 		}
 	case p.terminating():
 		// The status with the end is out; the object goes one round later.
-		if p.process == nil || w.now.Sub(p.process.endedAt) >= 3*tick {
+		if p.process == nil || cp.w.now.Sub(p.process.endedAt) >= 3*tick {
 			d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
 		}
 	case !p.process.alive():
 		p.process = &process{
-			id: w.id("container"), podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: w.now,
+			id: cp.w.id("container"), podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: cp.w.now,
 			elects: d.name == kcmName,
 		}
 		if p.process.elects {
 			p.process.loops = observation.Arguments{Flags: p.arguments}.CloudLoops()
 			p.process.armed = p.arguments["enable-leader-migration"] == "true"
 		}
-		w.processes = append(w.processes, p.process)
+		cp.processes = append(cp.processes, p.process)
 	}
 }
 
-func (w *World) end(p *process) {
-	p.endedAt = w.now
+func (cp *ControlPlane) end(p *process) {
+	p.endedAt = cp.w.now
 	p.leading, p.locking = false, false
-	w.processes = slices.DeleteFunc(w.processes, func(other *process) bool { return other == p })
+	cp.processes = slices.DeleteFunc(cp.processes, func(other *process) bool { return other == p })
 }
 
-func (w *World) hasPod(uid string) bool {
-	return slices.ContainsFunc(w.workloads, func(d *workload) bool {
+func (cp *ControlPlane) hasPod(uid string) bool {
+	return slices.ContainsFunc(cp.workloads, func(d *workload) bool {
 		return slices.ContainsFunc(d.pods, func(p *pod) bool { return p.uid == uid })
 	})
 }

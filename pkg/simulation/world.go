@@ -28,93 +28,57 @@ const (
 	ccmLeaseName     = "cloud-controller-manager"
 )
 
-// World is the truth. Nothing in it is what the controller believes: that is read through Controller.Observe only.
+// World is the truth. Nothing in it is what the controller believes: that is read through Controller.Observe only. Its parts are
+// what moves by itself, and know the world that they are in.
 type World struct {
-	now      time.Time
-	start    time.Time
-	rng      *rand.Rand
-	ids      int
-	scenario Scenario
+	now   time.Time
+	start time.Time
+	rng   *rand.Rand
+	ids   int
+	// hasty: everybody acts at once, and nothing is left to chance.
+	hasty  bool
+	traits Traits
+	hooks  Hooks
+	// real is the cluster that was observed; nil in a scenario.
+	real *Start
 
 	cluster  *ucv1.Cluster
 	record   *observation.Record
 	released bool
-	last     migration.Decision
-
-	managementNodes []*managementNode
-	workloads       []*workload
-	processes       []*process
-	kcmLease        lease
-	ccmLease        lease
-	lock            lock
-
-	ccm        addonSet
-	csi        addonSet
-	probe      addonSet
-	probeLease lease
-	replicas   []*process
-	// retired are processes of the CCM whose pods still show their end.
-	retired []*process
-	late    []lateRenewal
-	// mayFreeKCM says that the controller granted itself the right to free KCM's Lease.
-	mayFreeKCM bool
-	// rightStays says that a policy refuses to delete that right.
-	rightStays bool
-	fenceOpen  bool
-	ccmStopped bool
-	ccmArmed   bool
-	others     []*otherManager
-	// ccmCloudNode says that the CCM was applied with its loop cloud-node.
-	ccmCloudNode   bool
-	otherAddresses bool
-	cloudConfig    string
-	slowNodes      time.Duration
-	// slowBootstrap is how long the operating-system-manager takes, inTreeProfiles are MachineDeployments whose profile has a flag
-	// of its own.
-	slowBootstrap  time.Duration
-	inTreeProfiles []string
-	// passedOver is how much of the time in which the CSI driver registers volumes was not gone through.
-	passedOver time.Duration
-	inherited  ucv1.InheritedConfiguration
-
-	deployments []*machineDeployment
-	sets        []*machineSet
-	machines    []*machine
-	nodes       []*node
-	// joined are the Nodes by the UID of their Machine.
-	joined map[string]*node
-
-	services      []*service
-	loadBalancers map[string]string
-	volume        string
-	made          []observation.Volume
-	attachments   []observation.Attachment
-	baseline      *observation.Inventory
+	baseline *observation.Inventory
+	findings []observation.Finding
 	// proofs of kubelets that are kept with the baseline, unless they cannot be read.
 	proofs       map[string]observation.Proof
 	proofsUnread bool
-	classes      []*Class
-	findings     []observation.Finding
-	canary       canary
-	// cloudBrokenUntil is how long the cloud answers no question about instances.
-	cloudBrokenUntil time.Time
-	// bootless: no new Machine gets a Node.
-	bootless bool
-	// ourClass is the one that is there while the CSI driver's objects are.
-	ourClass string
 
-	// real is the cluster that was observed; nil in a scenario. hasty: everybody acts at once, and nothing is left to chance.
-	real   *Start
-	hasty  bool
-	agents []observation.Ref
-	// obsolete are objects of earlier addons that are not wanted any more.
-	obsolete   []observation.Ref
-	hooks      Hooks
-	traits     Traits
+	controlPlane *ControlPlane
+	leases       *Leases
+	ccm          *CCM
+	addons       *Addons
+	machines     *Machines
+	rollouts     *Rollouts
+	nodes        *Nodes
+	bootstraps   *Bootstraps
+	canary       *Canary
+	cloud        *Cloud
+	storage      *Storage
+
+	scenario   Scenario
+	last       migration.Decision
 	lawless    bool
 	disturbed  time.Time
 	transcript *Transcript
 	invariants *invariants
+}
+
+// newWorld is empty.
+func newWorld(now time.Time, rng *rand.Rand) *World {
+	w := &World{now: now, start: now, rng: rng, hooks: undisturbed{}}
+	w.controlPlane, w.leases, w.ccm, w.addons = &ControlPlane{w: w}, &Leases{w: w}, &CCM{w: w}, &Addons{w: w}
+	w.machines, w.rollouts, w.bootstraps = &Machines{w: w}, &Rollouts{w: w}, &Bootstraps{w: w}
+	w.nodes, w.canary = &Nodes{w: w, joined: map[string]*node{}}, &Canary{w: w}
+	w.cloud, w.storage = &Cloud{w: w, loadBalancers: map[string]string{}}, &Storage{w: w}
+	return w
 }
 
 // start of every run; an arbitrary moment with whole seconds, like creation timestamps.
@@ -122,24 +86,22 @@ func startTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) 
 
 // NewWorld builds the scenario's world in its steady state: all pods run, one KCM leads, all Nodes are Ready.
 func NewWorld(rng *rand.Rand, scenario Scenario) *World {
-	w := &World{
-		now: startTime(), start: startTime(), rng: rng, scenario: scenario, traits: scenario.Traits,
-		joined: map[string]*node{}, loadBalancers: map[string]string{}, volume: "Bound", transcript: &Transcript{},
-		otherAddresses: scenario.OtherAddresses, cloudConfig: "1", findings: scenario.Findings,
-		ourClass: csiClass, slowNodes: scenario.SlowNodes,
-		slowBootstrap: scenario.SlowBootstrap, inTreeProfiles: slices.Clone(scenario.InTreeProfiles),
-	}
+	w := newWorld(startTime(), rng)
+	w.scenario, w.traits, w.findings, w.transcript = scenario, scenario.Traits, scenario.Findings, &Transcript{}
+	w.ccm.otherAddresses, w.ccm.cloudConfig, w.ccm.slowNodes = scenario.OtherAddresses, "1", scenario.SlowNodes
+	w.bootstraps.slow, w.bootstraps.inTree = scenario.SlowBootstrap, slices.Clone(scenario.InTreeProfiles)
+	w.storage.ourClass, w.storage.phase = csiClass, "Bound"
 	w.invariants = newInvariants()
 	w.hooks = &witness{world: w}
-	w.ccm = newAddonSet(outcome.CCMSet, "ServiceAccount", "Deployment")
-	w.csi = newAddonSet(outcome.CSISet, "CSIDriver", "DaemonSet")
-	w.probe = newAddonSet(outcome.ProbeSet, "Deployment", "Lease")
-	w.makeCluster()
-	w.makeControlPlane()
-	w.makeMachines()
-	w.makeClasses()
+	w.addons.ccm = newAddonSet(outcome.CCMSet, "ServiceAccount", "Deployment")
+	w.addons.csi = newAddonSet(outcome.CSISet, "CSIDriver", "DaemonSet")
+	w.addons.probe = newAddonSet(outcome.ProbeSet, "Deployment", "Lease")
+	makeCluster(w)
+	makeControlPlane(w)
+	makeMachines(w)
+	makeClasses(w)
 	for i := range scenario.Services {
-		w.services = append(w.services, &service{name: fmt.Sprintf("web-%d", i+1), uid: w.id("svc")})
+		w.cloud.services = append(w.cloud.services, &service{name: fmt.Sprintf("web-%d", i+1), uid: w.id("svc")})
 	}
 	// The steady state is reached before the run begins, without faults.
 	for range 5 {
@@ -154,7 +116,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	return w
 }
 
-func (w *World) makeCluster() {
+func makeCluster(w *World) {
 	s := w.scenario
 	version := s.Version
 	if version == "" {
@@ -234,21 +196,21 @@ type actor struct {
 
 func (w *World) actors() []actor {
 	actors := []actor{
-		{"managers", w.stepManagers},
-		{"service loop", w.stepServices},
-		{"ccm", w.stepCCM},
-		{"probe", w.stepProbe},
-		{"machine deployments", w.stepMachineDeployments},
-		{"machine sets", w.stepMachineSets},
-		{"machines", w.stepMachines},
-		{"nodes", w.stepNodes},
-		{"canary's workload", w.stepCanary},
+		{"managers", w.leases.step},
+		{"service loop", w.cloud.stepServices},
+		{"ccm", w.ccm.step},
+		{"probe", w.leases.stepProbe},
+		{"machine deployments", w.rollouts.step},
+		{"machine sets", w.machines.stepSets},
+		{"machines", w.machines.step},
+		{"nodes", w.nodes.step},
+		{"canary's workload", w.canary.step},
 	}
-	for _, workload := range w.workloads {
-		actors = append(actors, actor{workload.name, func() { w.stepWorkload(workload) }})
+	for _, workload := range w.controlPlane.workloads {
+		actors = append(actors, actor{workload.name, func() { w.controlPlane.stepWorkload(workload) }})
 	}
-	for _, node := range w.managementNodes {
-		actors = append(actors, actor{node.name, func() { w.stepKubelet(node) }})
+	for _, node := range w.controlPlane.hosts {
+		actors = append(actors, actor{node.name, func() { w.controlPlane.stepKubelet(node) }})
 	}
 	return actors
 }
