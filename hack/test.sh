@@ -55,7 +55,7 @@ plain=() concurrent=() simulation=() parts=() parts_race=() integration=() suite
 classify() {
 	local package=$1
 	case ${package#"$module/"} in
-	pkg/simulation) simulation+=("$package") ;;
+	pkg/simulation/simtest) simulation+=("$package") ;;
 	test/integration) integration+=("$package") ;;
 	test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;

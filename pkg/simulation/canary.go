@@ -7,45 +7,45 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // Canary is the workload of the canary: its objects by kind, and since when each is being deleted.
 type Canary struct {
 	w *World
 
-	objects []canaryObject
+	Objects []CanaryObject
 }
 
-type canaryObject struct {
-	kind, uid string
-	deletedAt time.Time
+// CanaryObject is one of its objects.
+type CanaryObject struct {
+	Kind, uid string
+	DeletedAt time.Time
 }
 
 // createCanary makes what is missing, one object after the other.
 func (c *Controller) createCanary(decision migration.Decision) bool {
 	w, plan := c.world, decision.Action.Canary
-	if w.canary.deployment() == nil {
-		if w.cloud.webhookRefuses() {
+	if w.Canary.Deployment() == nil {
+		if w.Cloud.webhookRefuses() {
 			return false
 		}
-		d := &machineDeployment{
-			name:       ucv1.CanaryName,
-			namespace:  machineNamespace,
-			uid:        w.id("md"),
-			replicas:   1,
-			generation: 1,
-			surge:      1,
-			guard:      guard{canary: true},
+		d := &MachineDeployment{
+			Name:       ucv1.CanaryName,
+			Namespace:  MachineNamespace,
+			UID:        w.ID("md"),
+			Replicas:   1,
+			Generation: 1,
+			Surge:      1,
+			Guard:      Guard{Canary: true},
 		}
-		w.machines.deployments = append(w.machines.deployments, d)
+		w.Machines.Deployments = append(w.Machines.Deployments, d)
 	}
 	for _, kind := range plan.Kinds() {
-		if w.hooks.Killed(decision) {
+		if w.Hooks.Fate.Killed(decision) {
 			return false
 		}
-		if !slices.ContainsFunc(w.canary.objects, func(o canaryObject) bool { return o.kind == kind }) {
-			w.canary.objects = append(w.canary.objects, canaryObject{kind: kind, uid: w.id("canary")})
+		if !slices.ContainsFunc(w.Canary.Objects, func(o CanaryObject) bool { return o.Kind == kind }) {
+			w.Canary.Objects = append(w.Canary.Objects, CanaryObject{Kind: kind, uid: w.ID("canary")})
 		}
 	}
 	return true
@@ -54,15 +54,15 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 func (c *Controller) removeCanary(decision migration.Decision) bool {
 	w := c.world
 	for _, ref := range decision.Action.Objects {
-		if d := w.canary.deployment(); d != nil && d.uid == ref.UID {
-			d.deleting = true
+		if d := w.Canary.Deployment(); d != nil && d.UID == ref.UID {
+			d.Deleting = true
 		}
-		for i := range w.canary.objects {
-			if w.canary.objects[i].uid == ref.UID {
-				w.canary.objects[i].deletedAt = w.now
+		for i := range w.Canary.Objects {
+			if w.Canary.Objects[i].uid == ref.UID {
+				w.Canary.Objects[i].DeletedAt = w.Now
 			}
 		}
-		if w.hooks.Killed(decision) {
+		if w.Hooks.Fate.Killed(decision) {
 			return false
 		}
 	}
@@ -71,30 +71,32 @@ func (c *Controller) removeCanary(decision migration.Decision) bool {
 
 // step lets deleted objects go: a Service only while someone deletes its load balancer.
 func (ca *Canary) step() {
-	ca.objects = slices.DeleteFunc(ca.objects, func(o canaryObject) bool {
-		goes := o.kind != "Service" || ca.w.ccm.leader() != nil && !ca.w.cloud.broken()
-		return !o.deletedAt.IsZero() && goes && ca.w.chance(0.5)
+	ca.Objects = slices.DeleteFunc(ca.Objects, func(o CanaryObject) bool {
+		goes := o.Kind != "Service" || ca.w.CCM.Leader() != nil && !ca.w.Cloud.broken()
+		return !o.DeletedAt.IsZero() && goes && ca.w.Chance(0.5)
 	})
 }
 
-func (ca *Canary) deployment() *machineDeployment {
-	at := slices.IndexFunc(ca.w.machines.deployments, func(d *machineDeployment) bool { return d.guard.canary })
+// Deployment is nil where there is none.
+func (ca *Canary) Deployment() *MachineDeployment {
+	at := slices.IndexFunc(ca.w.Machines.Deployments, func(d *MachineDeployment) bool { return d.Guard.Canary })
 	if at < 0 {
 		return nil
 	}
-	return ca.w.machines.deployments[at]
+	return ca.w.Machines.Deployments[at]
 }
 
-func (ca *Canary) has(m *machine) bool {
-	s, d := ca.w.machines.setOf(m), ca.deployment()
-	return s != nil && d != nil && s.deployment == d.uid
+// Has says that a Machine is the canary's.
+func (ca *Canary) Has(m *Machine) bool {
+	s, d := ca.w.Machines.SetOf(m), ca.Deployment()
+	return s != nil && d != nil && s.Deployment == d.UID
 }
 
-// node is nil until it has joined.
-func (ca *Canary) node() *node {
-	for _, m := range ca.w.machines.all {
-		if ca.has(m) && !m.deleting() {
-			return ca.w.nodes.of(m)
+// Node is nil until it has joined.
+func (ca *Canary) Node() *Node {
+	for _, m := range ca.w.Machines.All {
+		if ca.Has(m) && !m.Deleting() {
+			return ca.w.Nodes.Of(m)
 		}
 	}
 	return nil
@@ -102,20 +104,20 @@ func (ca *Canary) node() *node {
 
 func (ca *Canary) observe() observation.CanaryWorkload {
 	seen := observation.CanaryWorkload{}
-	n := ca.node()
-	serves := n != nil && n.ready && !n.tainted
-	for _, object := range ca.objects {
+	n := ca.Node()
+	serves := n != nil && n.Ready && !n.Tainted
+	for _, object := range ca.Objects {
 		seen.Objects = append(seen.Objects, observation.CanaryObject{
-			Ref:           observation.Ref{Kind: object.kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
-			DeletingSince: object.deletedAt,
+			Ref:           observation.Ref{Kind: object.Kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
+			DeletingSince: object.DeletedAt,
 		})
 		switch {
 		case !serves:
-		case object.kind == "Pod":
-			seen.PodNode, seen.PodReady = n.name, n.csi
-		case object.kind == "PersistentVolumeClaim" && n.csi:
+		case object.Kind == "Pod":
+			seen.PodNode, seen.PodReady = n.Name, n.CSI
+		case object.Kind == "PersistentVolumeClaim" && n.CSI:
 			seen.Volume, seen.Attached = "canary", true
-		case object.kind == "Service" && ca.w.ccm.leader() != nil && !ca.w.cloud.broken():
+		case object.Kind == "Service" && ca.w.CCM.Leader() != nil && !ca.w.Cloud.broken():
 			seen.Ingress = []string{"192.0.2.99"}
 		}
 	}
@@ -124,10 +126,10 @@ func (ca *Canary) observe() observation.CanaryWorkload {
 
 func (ms *Machines) observeDrains() []observation.Drain {
 	var drains []observation.Drain
-	for _, m := range ms.all {
-		if m.deleting() && m.stuck {
+	for _, m := range ms.All {
+		if m.Deleting() && m.Stuck {
 			drains = append(drains, observation.Drain{
-				Machine: observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}, Node: m.node,
+				Machine: observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Node: m.Node,
 				Pods: []observation.DrainedPod{{Namespace: "default", Name: "web-0", Budget: "PodDisruptionBudget default/web"}},
 			})
 		}
@@ -135,35 +137,9 @@ func (ms *Machines) observeDrains() []observation.Drain {
 	return drains
 }
 
-// checkCanary: no MachineDeployment with Machines is rolled before the canary was proven, and what counts as proven is so: its
-// Node serves, and its kubelet is external in truth.
-func (i *invariants) checkCanary(w *World, o observation.Observation, d migration.Decision) {
-	kind := o.Cluster.Spec.Rollout.Canary
-	if facts := w.facts(); provenCanary(&facts) {
-		return
-	}
-	if !w.undoing() && (kind == "" || kind == ucv1.CanaryMachine) {
-		for _, pool := range o.Machines.Value().Deployments {
-			if pool.Replicas > 0 && isRolled(d.Action, pool.Ref) {
-				i.fail("rule 9: %s is rolled before the canary was proven", pool.Ref)
-			}
-		}
-	}
-	if n := w.canary.node(); provenCanary(d.Facts) && (n == nil || !n.servesExternally()) {
-		i.fail("rule 9: the canary counts as proven, and its Node is not")
-	}
-}
+// ServesExternally says that it serves, and that its kubelet is external in truth.
+func (n *Node) ServesExternally() bool { return n.External && n.serves() }
 
-func isRolled(action *outcome.Action, ref observation.Ref) bool {
-	return action != nil && action.Kind == outcome.ActionRollMachineDeployment && slices.Contains(action.Objects, ref)
-}
-
-func provenCanary(facts *ucv1.Facts) bool {
-	return facts != nil && facts.Canary != nil && facts.Canary.ProvenAt != nil
-}
-
-func (n *node) servesExternally() bool { return n.external && n.serves() }
-
-func (n *node) serves() bool {
-	return n.ready && !n.tainted && n.csi && n.providerID == providerIDPrefix+n.name
+func (n *Node) serves() bool {
+	return n.Ready && !n.Tainted && n.CSI && n.ProviderID == ProviderIDPrefix+n.Name
 }

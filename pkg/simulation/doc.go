@@ -1,9 +1,10 @@
 // Package simulation is a small model of one user cluster and of everything around it that moves by itself: the
 // Deployments of the control plane with their pods and processes, leader election, the fence, the machine-controller
-// with its traps, kubelets and load balancers. Every actor is a step function; a run lets them act in random order,
-// lets the controller observe, decide and apply, kills it between any two lines, and checks the safety rules on the
-// world's truth after every step. Tests, plan and the demo share it.
+// with its traps, kubelets, addons and load balancers. A World is the truth, in parts that each know how they move on; a
+// Controller observes it as the real one does, and applies what was decided. Foresee goes on from a real cluster as it
+// was observed, until nothing is left to do: that is what a plan is made of.
 //
-// It may import pkg/migration, pkg/rollout and the API types. It never uses a client, a context, a clock, a logger or
-// randomness of its own: all of it comes from the *rand.Rand that it is given, so a seed replays a run exactly.
+// It may import the pure packages below it (pkg/migration and what that rests on) and the API types. It never uses a client, a
+// context, a clock, a logger or randomness of its own: all of it comes from the *rand.Rand that it is given, so a seed
+// replays a run exactly. It knows no fault, no rule and no story: pkg/simulation/simtest brings them, through Hooks.
 package simulation

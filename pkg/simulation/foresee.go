@@ -22,7 +22,7 @@ const (
 	// mostPasses bounds the passes that do something: one that is done again and again changes nothing.
 	mostPasses = 2000
 	// leftAlone is longer than anything that is foreseen.
-	leftAlone = 2 * foreseenTicks * tick
+	leftAlone = 2 * foreseenTicks * Tick
 )
 
 // Foreseen is one pass of the controller that does something.
@@ -69,12 +69,12 @@ func Foresee(start Start) Future {
 	future := Future{Before: w.picture(), Endless: true}
 	idle := 0
 	for range foreseenTicks {
-		w.now = w.now.Add(tick)
-		gone := w.machines.present()
-		for _, actor := range w.actors() {
-			actor.step()
+		w.Now = w.Now.Add(Tick)
+		gone := w.Machines.present()
+		for _, actor := range w.Actors() {
+			actor.Step()
 		}
-		future.Replaced = append(future.Replaced, w.machines.missing(gone)...)
+		future.Replaced = append(future.Replaced, w.Machines.missing(gone)...)
 		pass := c.foresee()
 		idle++
 		if pass.Decision.Action != nil {
@@ -83,8 +83,8 @@ func Foresee(start Start) Future {
 			idle = 0
 		}
 		future.Last = pass.Decision
-		future.Registering += w.storage.passOver(pass.Decision, c.seen)
-		if idle > limit(pass.Decision) || w.released {
+		future.Registering += w.Storage.passOver(pass.Decision, c.seen)
+		if idle > limit(pass.Decision) || w.Released {
 			future.Endless = false
 			break
 		}
@@ -92,7 +92,7 @@ func Foresee(start Start) Future {
 			break
 		}
 	}
-	future.After, future.Facts, future.Released = w.picture(), w.cluster.Status.Facts, w.released
+	future.After, future.Facts, future.Released = w.picture(), w.Cluster.Status.Facts, w.Released
 	return future
 }
 
@@ -108,14 +108,14 @@ func limit(d migration.Decision) int {
 func (c *Controller) foresee() Foreseen {
 	w := c.world
 	o := c.Observe()
-	p := Pass{decision: migration.Decide(o, w.now), leases: w.leases.releasable()}
-	foreseen := Foreseen{Decision: p.decision}
-	if p.decision.Action != nil {
+	p := Pass{Decision: migration.Decide(o, w.Now), Leases: w.Leases.Releasable()}
+	foreseen := Foreseen{Decision: p.Decision}
+	if p.Decision.Action != nil {
 		foreseen.Components = w.picture().Components
-		c.act(p)
+		c.Act(p)
 	}
-	if p.decision.Facts != nil {
-		w.cluster.Status.Facts = *p.decision.Facts.DeepCopy()
+	if p.Decision.Facts != nil {
+		w.Cluster.Status.Facts = *p.Decision.Facts.DeepCopy()
 	}
 	return foreseen
 }
@@ -123,8 +123,8 @@ func (c *Controller) foresee() Foreseen {
 // present are the Machines that are there and not going, without the canary's: that replaces nothing.
 func (ms *Machines) present() []observation.Ref {
 	var refs []observation.Ref
-	for _, m := range ms.all {
-		if !m.deleting() && !ms.w.canary.has(m) {
+	for _, m := range ms.All {
+		if !m.Deleting() && !ms.w.Canary.Has(m) {
 			refs = append(refs, m.ref())
 		}
 	}
@@ -140,8 +140,8 @@ func (ms *Machines) missing(before []observation.Ref) []observation.Ref {
 	return slices.DeleteFunc(before, func(ref observation.Ref) bool { return now[ref] })
 }
 
-func (m *machine) ref() observation.Ref {
-	return observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid}
+func (m *Machine) ref() observation.Ref {
+	return observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID}
 }
 
 // replacedBy counts the Machines that earlier passes have.
@@ -155,11 +155,13 @@ func replacedBy(passes []Foreseen) int {
 
 func (w *World) picture() Picture {
 	picture := Picture{
-		Classes: w.storage.observeClasses(), Nodes: w.nodes.observe(),
-		Running: map[outcome.AddonSetName]bool{outcome.CCMSet: len(w.addons.ccm.workloads()) > 0, outcome.CSISet: len(w.addons.csi.workloads()) > 0},
+		Classes: w.Storage.observeClasses(), Nodes: w.Nodes.observe(),
+		Running: map[outcome.AddonSetName]bool{
+			outcome.CCMSet: len(w.Addons.CCM.workloads()) > 0, outcome.CSISet: len(w.Addons.CSI.workloads()) > 0,
+		},
 	}
-	for _, d := range w.controlPlane.workloads {
-		component := w.controlPlane.observe(d)
+	for _, d := range w.ControlPlane.Workloads {
+		component := w.ControlPlane.observe(d)
 		component.Arguments.Flags = maps.Clone(component.Arguments.Flags)
 		picture.Components = append(picture.Components, component)
 	}

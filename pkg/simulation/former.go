@@ -6,36 +6,34 @@ import (
 	"slices"
 	"time"
 
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // shown is how long the status of a pod shows the end of its process before its object goes.
-const shown = 3 * tick
+const shown = 3 * Tick
 
 // sharedHostnames is on how few Nodes the CCM's pods run where they have the network of the host.
 const sharedHostnames = 2
 
-func (p *process) hostname() string {
-	if p.node != "" && p.hostNetwork {
-		return p.node
+func (p *Process) hostname() string {
+	if p.Node != "" && p.hostNetwork {
+		return p.Node
 	}
-	return p.podName
+	return p.PodName
 }
 
-// retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive
+// Retire ends a process whose pod is deleted as it should be: its status shows the end for a while. What it wrote last may arrive
 // late.
-func (ccm *CCM) retire(p *process) {
-	if !p.podGone {
+func (ccm *CCM) Retire(p *Process) {
+	if !p.PodGone {
 		ccm.retired = append(ccm.retired, p)
 	}
-	if l := &ccm.w.leases.ccm; l.holder == p.identity() && ccm.w.hooks.Late() {
-		ccm.w.leases.late = append(ccm.w.leases.late, lateRenewal{p.identity(), ccm.w.now, ccm.w.now.Add(2 * tick)})
+	if l := &ccm.w.Leases.CCM; l.Holder == p.Identity() && ccm.w.Hooks.Fate.Late() {
+		ccm.w.Leases.late = append(ccm.w.Leases.late, lateRenewal{p.Identity(), ccm.w.Now, ccm.w.Now.Add(2 * Tick)})
 	}
-	ccm.restart(p)
+	ccm.Restart(p)
 }
 
 // lateRenewal is one that a process wrote before its end, and that arrives after it.
@@ -47,29 +45,14 @@ type lateRenewal struct {
 // arrive lets what was written late arrive, unless the Lease is another one by now.
 func (ls *Leases) arrive() {
 	ls.late = slices.DeleteFunc(ls.late, func(late lateRenewal) bool {
-		if ls.w.now.Before(late.at) {
+		if ls.w.Now.Before(late.at) {
 			return false
 		}
-		if ls.ccm.holder == late.holder && ls.ccm.renewed.Before(late.written) {
-			ls.ccm.renewed = late.written
+		if ls.CCM.Holder == late.holder && ls.CCM.Renewed.Before(late.written) {
+			ls.CCM.Renewed = late.written
 		}
 		return true
 	})
-}
-
-// drainLeader evicts the pod of the CCM that leads, as the drain of its Node does.
-func drainLeader(w *World) {
-	if leader := w.ccm.leader(); leader != nil {
-		w.say("fault: %s is evicted", leader.podName)
-		w.ccm.retire(leader)
-	}
-}
-
-func evictCCM(w *World) {
-	if p, ok := pick(w, w.ccm.processes); ok && p.alive() {
-		w.say("fault: %s is evicted", p.podName)
-		w.ccm.retire(p)
-	}
 }
 
 // see is what a watch of pods tells of a process: what it showed once is known until the controller is killed.
@@ -80,7 +63,7 @@ func (c *Controller) see(process observation.Process) observation.Process {
 	if before := c.former[process.ContainerID]; process.Ended && before.Ended {
 		process.EndedAt = before.EndedAt
 	} else if process.Ended {
-		process.EndedAt = c.world.now
+		process.EndedAt = c.world.Now
 	}
 	c.former[process.ContainerID] = process
 	return process
@@ -89,9 +72,9 @@ func (c *Controller) see(process observation.Process) observation.Process {
 // observeCCMProcesses are all that a watch of the CCM's pods showed. A pod that vanished is not seen to end.
 func (c *Controller) observeCCMProcesses() []observation.Process {
 	w := c.world
-	w.ccm.retired = slices.DeleteFunc(w.ccm.retired, func(p *process) bool { return w.now.Sub(p.endedAt) > shown })
-	for _, p := range slices.Concat(w.ccm.processes, w.ccm.retired) {
-		if !p.podGone {
+	w.CCM.retired = slices.DeleteFunc(w.CCM.retired, func(p *Process) bool { return w.Now.Sub(p.endedAt) > shown })
+	for _, p := range slices.Concat(w.CCM.Processes, w.CCM.retired) {
+		if !p.PodGone {
 			c.see(p.observed())
 		}
 	}
@@ -106,29 +89,30 @@ func (c *Controller) observeCCMProcesses() []observation.Process {
 	return processes
 }
 
-func (p *process) observed() observation.Process {
+func (p *Process) observed() observation.Process {
 	seen := observation.Process{
-		PodName: p.podName, PodUID: "uid-" + p.podName, ContainerID: p.id, StartedAt: p.startedAt, Started: true,
-		Hostname: p.hostname(), HostNetwork: p.hostNetwork, NodeName: p.node,
+		PodName: p.PodName, PodUID: "uid-" + p.PodName, ContainerID: p.id, StartedAt: p.startedAt, Started: true,
+		Hostname: p.hostname(), HostNetwork: p.hostNetwork, NodeName: p.Node,
 	}
-	if !p.alive() {
+	if !p.Alive() {
 		seen.Ended, seen.Terminating, seen.FinishedAt = true, true, p.endedAt
 	}
 	return seen
 }
 
-// version changes with everything that is written into a Lease.
-func (l lease) version() string {
-	return fmt.Sprint(l.holder, " ", l.acquired.UnixNano(), " ", l.renewed.UnixNano())
+// Version changes with everything that is written into a Lease.
+func (l Lease) Version() string {
+	return fmt.Sprint(l.Holder, " ", l.Acquired.UnixNano(), " ", l.Renewed.UnixNano())
 }
 
-func (ls *Leases) named(name string) *lease {
-	for own, l := range map[string]*lease{kcmName: &ls.kcm, ccmLeaseName: &ls.ccm, handover.LockName: &ls.lock.lease} {
+// Named is an empty Lease where there is none of that name.
+func (ls *Leases) Named(name string) *Lease {
+	for own, l := range map[string]*Lease{KCMName: &ls.KCM, ccmLeaseName: &ls.CCM, handover.LockName: &ls.Lock.Lease} {
 		if ls.ref(own).Name == name {
 			return l
 		}
 	}
-	return &lease{}
+	return &Lease{}
 }
 
 // seeKCM has what a watch showed of KCM's processes, and of those that are gone.
@@ -137,8 +121,8 @@ func (c *Controller) seeKCM(kcm *observation.Component) {
 	for i := range kcm.Pods {
 		process := &kcm.Pods[i]
 		process.Hostname = cmp.Or(process.Hostname, process.PodName)
-		if pods := c.world.controlPlane.kcm().pods; process.Ended && i < len(pods) && pods[i].process != nil {
-			process.FinishedAt = pods[i].process.endedAt
+		if pods := c.world.ControlPlane.KCM().Pods; process.Ended && i < len(pods) && pods[i].Process != nil {
+			process.FinishedAt = pods[i].Process.endedAt
 		}
 		listed[process.PodUID] = true
 		*process = c.see(*process)
@@ -155,72 +139,34 @@ func (ls *Leases) observeRight() observation.Observed[observation.LeaseRight] {
 	if !ls.w.needs().KCMLeaseRight {
 		return observation.Absent[observation.LeaseRight]()
 	}
-	return observation.Known(observation.LeaseRight{May: ls.mayFreeKCM, There: ls.mayFreeKCM})
+	return observation.Known(observation.LeaseRight{May: ls.MayFreeKCM, There: ls.MayFreeKCM})
 }
 
 func (ls *Leases) changeRight(action outcome.Action) {
 	switch action.Kind {
 	case outcome.ActionGrantLease:
-		ls.mayFreeKCM = !ls.w.traits.LeftAlone
+		ls.MayFreeKCM = !ls.w.Traits.LeftAlone
 	case outcome.ActionRevokeLease:
-		ls.mayFreeKCM = ls.mayFreeKCM && ls.rightStays
+		ls.MayFreeKCM = ls.MayFreeKCM && ls.RightStays
 	default:
 		ls.free(action)
 	}
 }
 
-// checkRight: what we granted ourselves for a time is taken back.
-func (i *invariants) checkRight(w *World, o observation.Observation, d migration.Decision) {
-	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
-	if over && d.Action == nil && w.leases.mayFreeKCM {
-		i.fail("the right to free KCM's Lease is left at step %s", d.Step)
-	}
-}
-
 // free is refused when the Lease is not as it was seen, and whenever the API server likes.
 func (ls *Leases) free(action outcome.Action) {
-	l := ls.named(action.Lease.Name)
-	if l.version() != action.Lease.Version || ls.w.hooks.Refused() {
+	l := ls.Named(action.Lease.Name)
+	if l.Version() != action.Lease.Version || ls.w.Hooks.Fate.Refused() {
 		return
 	}
-	l.holder = ""
+	l.Holder = ""
 }
 
-// checkFreed: only the Lease of a process that has ended is freed, with the right to, and in a migration.
-func (i *invariants) checkFreed(w *World, action outcome.Action) {
-	l := w.leases.named(action.Lease.Name)
-	if l == &w.leases.kcm && !w.leases.mayFreeKCM {
-		i.fail("KCM's Lease is freed without the right to")
-	}
-	if l.version() != action.Lease.Version {
-		return
-	}
-	for _, p := range slices.Concat(w.controlPlane.processes, w.ccm.processes) {
-		if p.alive() && p.identity() == l.holder {
-			i.fail("rule 2: a Lease is freed from %s, whose process goes on", p.podName)
-		}
-	}
-	if facts := w.facts(); facts.StartedAt == nil || w.cluster.Spec.Paused {
-		i.fail("rule 2: a Lease is freed of %s at rest", l.holder)
-	}
-}
-
-// aboutLeases says that what is done only makes the time short in which no one leads: it comes before what is done otherwise.
-func aboutLeases(d migration.Decision) bool {
-	return does(d, outcome.ActionFreeLease) || does(d, outcome.ActionGrantLease) || does(d, outcome.ActionRevokeLease) ||
-		does(d, outcome.ActionKeepLeader)
-}
-
-// sameBut: the action is the same, but for what is done about Leases.
-func sameBut(d, without migration.Decision) bool {
-	return does(d, without.Action.Kind) || aboutLeases(d) || aboutLeases(without)
-}
-
-func (ccm *CCM) newProcess() *process {
-	name := ccm.w.id("cloud-controller-manager")
-	made := &process{id: ccm.w.id("container"), podName: name, startedAt: ccm.w.now, armed: ccm.armed, cloudNode: ccm.cloudNode}
-	if ccm.w.traits.HostNetwork {
-		made.hostNetwork, made.node = true, fmt.Sprintf("host-%d", ccm.w.rng.IntN(sharedHostnames))
+func (ccm *CCM) newProcess() *Process {
+	name := ccm.w.ID("cloud-controller-manager")
+	made := &Process{id: ccm.w.ID("container"), PodName: name, startedAt: ccm.w.Now, Armed: ccm.armed, CloudNode: ccm.CloudNode}
+	if ccm.w.Traits.HostNetwork {
+		made.hostNetwork, made.Node = true, fmt.Sprintf("host-%d", ccm.w.Rng.IntN(sharedHostnames))
 	}
 	return made
 }

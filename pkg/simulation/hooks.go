@@ -6,11 +6,17 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// Hooks are told what happens in a world, and asked what goes wrong in it. Only tests have some.
-type Hooks interface {
-	// Say a line of the story.
-	Say(format string, args ...any)
-	// Looks may take parts of an observation away before it is used.
+// Hooks are told what happens in a world, and asked what goes wrong in it. Only tests set them.
+type Hooks struct {
+	// Story gets a line of what happens.
+	Story   func(format string, args ...any)
+	Fate    Fate
+	Witness Witness
+}
+
+// Fate is asked what goes wrong.
+type Fate interface {
+	// Looks may take parts of an observation away, or make them older, before it is used.
 	Looks(o *observation.Observation)
 	// Killed says that the controller ends between two objects of an action.
 	Killed(decision migration.Decision) bool
@@ -18,28 +24,35 @@ type Hooks interface {
 	Late() bool
 	// Refused says that the API server refuses to free a Lease.
 	Refused() bool
-	// Disturbed is told of what is not the controller's doing, and takes a while to be repaired.
+}
+
+// Witness is told what happens, in the moment that it does.
+type Witness interface {
+	// Disturbed is called for what is not the controller's doing and takes a while to be repaired.
 	Disturbed()
-	// Rolls is told of a MachineDeployment in the moment before the controller turns it round.
-	Rolls(d *machineDeployment, action outcome.Action)
-	// Classifies is told of a StorageClass in the moment before it becomes the default, or stops to be it.
+	// Rolls is called before the controller turns a MachineDeployment round.
+	Rolls(d *MachineDeployment, action outcome.Action)
+	// Classifies is called before a StorageClass becomes the default, or is it no longer.
 	Classifies(class *Class, becomes bool)
-	// Replaced is told of a Machine that its MachineSet has deleted.
-	Replaced(m *machine, s *machineSet)
-	// Recreated is told of a load balancer that was made for a Service that had one.
+	// Replaced is called for a Machine that its MachineSet has deleted.
+	Replaced(m *Machine, s *MachineSet)
+	// Recreated is called for a load balancer that was made for a Service that had one.
 	Recreated()
 }
 
-// undisturbed are the hooks of a world in which nothing goes wrong and that tells no one.
+// unwatched: nothing goes wrong, and no one is told.
+func unwatched() Hooks {
+	return Hooks{Story: func(string, ...any) {}, Fate: undisturbed{}, Witness: undisturbed{}}
+}
+
 type undisturbed struct{}
 
-func (undisturbed) Say(string, ...any)                       {}
 func (undisturbed) Looks(*observation.Observation)           {}
 func (undisturbed) Killed(migration.Decision) bool           { return false }
 func (undisturbed) Late() bool                               { return false }
 func (undisturbed) Refused() bool                            { return false }
 func (undisturbed) Disturbed()                               {}
-func (undisturbed) Rolls(*machineDeployment, outcome.Action) {}
+func (undisturbed) Rolls(*MachineDeployment, outcome.Action) {}
 func (undisturbed) Classifies(*Class, bool)                  {}
-func (undisturbed) Replaced(*machine, *machineSet)           {}
+func (undisturbed) Replaced(*Machine, *MachineSet)           {}
 func (undisturbed) Recreated()                               {}

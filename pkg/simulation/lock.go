@@ -9,59 +9,59 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// lock is the migration lock: its Lease, and what was made for it.
-type lock struct {
-	lease
-	granted bool
-	file    bool
+// Lock is the migration lock: its Lease, and what was made for it.
+type Lock struct {
+	Lease
+	Granted bool
+	File    bool
 }
 
-// runsLoops says that a process that leads runs the cloud loops: an armed one only with the migration lock.
-func (p *process) runsLoops() bool { return p.leading && (!p.armed || p.locking) }
+// RunsLoops says that a process that leads runs the cloud loops: an armed one only with the migration lock.
+func (p *Process) RunsLoops() bool { return p.Leading && (!p.Armed || p.Locking) }
 
 // stepLock lets the processes that lead and have the lock try for it: upstream the second election begins when the first is won,
 // with the same identity
 // (https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go).
 func (ls *Leases) stepLock() {
-	for _, p := range slices.Concat(ls.w.controlPlane.processes, ls.w.ccm.processes) {
-		if p.alive() && p.armed && p.leading {
+	for _, p := range slices.Concat(ls.w.ControlPlane.Processes, ls.w.CCM.Processes) {
+		if p.Alive() && p.Armed && p.Leading {
 			ls.electLock(p)
 		}
 	}
 }
 
 // electLock is elect for the second Lease: who loses it exits.
-func (ls *Leases) electLock(p *process) {
-	l := &ls.lock.lease
-	if ls.w.now.Sub(p.lockRenewed) < retryPeriod {
+func (ls *Leases) electLock(p *Process) {
+	l := &ls.Lock.Lease
+	if ls.w.Now.Sub(p.lockRenewed) < RetryPeriod {
 		return
 	}
 	switch {
-	case ls.w.now.Before(p.hungUntil) || !ls.mayLock(p):
-		if p.locking && ls.w.now.Sub(p.lockRenewed) > renewDeadline {
-			ls.w.ccm.restart(p)
+	case ls.w.Now.Before(p.HungUntil) || !ls.mayLock(p):
+		if p.Locking && ls.w.Now.Sub(p.lockRenewed) > renewDeadline {
+			ls.w.CCM.Restart(p)
 		}
-	case l.holder == p.identity():
-		l.renewed, p.lockRenewed, p.locking = ls.w.now, ls.w.now, true
-	case p.locking:
-		ls.w.ccm.restart(p) // Someone else holds it: client-go gives up leading.
-	case l.holder == "" || ls.w.now.Sub(l.renewed) > leaseDuration:
-		l.holder, l.acquired, l.renewed = p.identity(), ls.w.now, ls.w.now
-		p.lockRenewed, p.locking = ls.w.now, true
-		ls.w.say("%s holds the migration lock", p.podName)
+	case l.Holder == p.Identity():
+		l.Renewed, p.lockRenewed, p.Locking = ls.w.Now, ls.w.Now, true
+	case p.Locking:
+		ls.w.CCM.Restart(p) // Someone else holds it: client-go gives up leading.
+	case l.Holder == "" || ls.w.Now.Sub(l.Renewed) > LeaseDuration:
+		l.Holder, l.Acquired, l.Renewed = p.Identity(), ls.w.Now, ls.w.Now
+		p.lockRenewed, p.Locking = ls.w.Now, true
+		ls.w.Say("%s holds the migration lock", p.PodName)
 	}
 }
 
-func (ls *Leases) mayLock(p *process) bool {
-	return ls.lock.granted && !p.podGone && (!p.elects || !ls.w.traits.KCMIsSomeoneElse)
+func (ls *Leases) mayLock(p *Process) bool {
+	return ls.Lock.Granted && !p.PodGone && (!p.Elects || !ls.w.Traits.KCMIsSomeoneElse)
 }
 
 // roll ends one pod that is not of the newest template: with the lock or the loop cloud-node and should not, or the other way
 // round; one at a time.
 func (ccm *CCM) roll() {
-	for _, p := range ccm.processes {
-		if ccm.outdated(p) && len(ccm.processes) > 1 {
-			ccm.retire(p)
+	for _, p := range ccm.Processes {
+		if ccm.outdated(p) && len(ccm.Processes) > 1 {
+			ccm.Retire(p)
 			return
 		}
 	}
@@ -69,25 +69,26 @@ func (ccm *CCM) roll() {
 
 // rolls says that a pod of the CCM is not of the newest template.
 func (ccm *CCM) rolls() bool {
-	return slices.ContainsFunc(ccm.processes, ccm.outdated)
+	return slices.ContainsFunc(ccm.Processes, ccm.outdated)
 }
 
-func (ccm *CCM) outdated(p *process) bool {
-	return p.armed != ccm.armed || p.cloudNode != ccm.cloudNode
+func (ccm *CCM) outdated(p *Process) bool {
+	return p.Armed != ccm.armed || p.CloudNode != ccm.CloudNode
 }
 
 func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 	w := c.world
-	if !migration.ConcernsLock(w.cluster) {
+	if !migration.ConcernsLock(w.Cluster) {
 		return observation.Absent[observation.Lock]()
 	}
-	seen := observation.Lock{Granted: w.leases.lock.granted, Lease: c.observeLease(handover.LockName, w.leases.lock.lease).Value()}
-	for kind, there := range map[string]bool{"Role": w.leases.lock.granted, "ConfigMap": w.leases.lock.file, "Lease": w.leases.lock.holder != ""} {
+	lock := w.Leases.Lock
+	seen := observation.Lock{Granted: lock.Granted, Lease: c.observeLease(handover.LockName, lock.Lease).Value()}
+	for kind, there := range map[string]bool{"Role": lock.Granted, "ConfigMap": lock.File, "Lease": lock.Holder != ""} {
 		if there {
-			seen.Left = append(seen.Left, observation.Ref{Kind: kind, Namespace: machineNamespace, Name: handover.LockName})
+			seen.Left = append(seen.Left, observation.Ref{Kind: kind, Namespace: MachineNamespace, Name: handover.LockName})
 		}
 	}
-	if !w.leases.lock.granted {
+	if !lock.Granted {
 		seen.Denied = []string{"the managers may not create Lease " + handover.LockName + "."}
 	}
 	return observation.Known(seen)
@@ -95,28 +96,28 @@ func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 
 // change changes who may hold the CCM's Lease and the migration lock.
 func (ls *Leases) change(action outcome.Action) {
-	ls.fenceOpen = action.Kind == outcome.ActionOpenFence || ls.fenceOpen && action.Kind != outcome.ActionCloseFence
-	ls.lock.granted = action.Kind == outcome.ActionAllowLock || ls.lock.granted
+	ls.FenceOpen = action.Kind == outcome.ActionOpenFence || ls.FenceOpen && action.Kind != outcome.ActionCloseFence
+	ls.Lock.Granted = action.Kind == outcome.ActionAllowLock || ls.Lock.Granted
 	if action.Kind == outcome.ActionReleaseLock || action.Kind == outcome.ActionRemoveLock {
 		ls.takeLock(action)
 	}
 	if action.Kind == outcome.ActionReleaseCCMLease {
-		ls.ccm = lease{}
+		ls.CCM = Lease{}
 	}
 }
 
-// releasable are the Leases that are taken from someone, by what takes them.
-func (ls *Leases) releasable() map[outcome.ActionKind]lease {
-	return map[outcome.ActionKind]lease{
-		outcome.ActionReleaseCCMLease: ls.ccm,
-		outcome.ActionReleaseLock:     ls.lock.lease, outcome.ActionRemoveLock: ls.lock.lease,
+// Releasable are the Leases that are taken from someone, by what takes them.
+func (ls *Leases) Releasable() map[outcome.ActionKind]Lease {
+	return map[outcome.ActionKind]Lease{
+		outcome.ActionReleaseCCMLease: ls.CCM,
+		outcome.ActionReleaseLock:     ls.Lock.Lease, outcome.ActionRemoveLock: ls.Lock.Lease,
 	}
 }
 
-// conflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
-func (ls *Leases) conflicts(p Pass) bool {
-	now, taken := ls.releasable()[p.decision.Action.Kind]
-	return taken && now != p.leases[p.decision.Action.Kind]
+// Conflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
+func (ls *Leases) Conflicts(p Pass) bool {
+	now, taken := ls.Releasable()[p.Decision.Action.Kind]
+	return taken && now != p.Leases[p.Decision.Action.Kind]
 }
 
 // takeLock takes it away, but not from someone who holds it.
@@ -124,26 +125,11 @@ func (ls *Leases) takeLock(action outcome.Action) {
 	for _, object := range action.Objects {
 		switch object.Kind {
 		case "Role":
-			ls.lock.granted = false
+			ls.Lock.Granted = false
 		case "ConfigMap":
-			ls.lock.file = false
+			ls.Lock.File = false
 		case "Lease":
-			ls.lock.lease = lease{}
-		}
-	}
-}
-
-// checkTaken: no Lease is taken from a process that leads by it.
-func (i *invariants) checkTaken(w *World, action outcome.Action) {
-	for _, p := range slices.Concat(w.controlPlane.processes, w.ccm.processes) {
-		if p.alive() && p.locking && action.Kind != outcome.ActionReleaseCCMLease {
-			i.fail("rule 2: %s takes the migration lock from %s, which holds it", action.Kind, p.podName)
-		}
-	}
-	for _, p := range w.ccm.processes {
-		leads := p.alive() && p.leading && w.leases.ccm.holder == p.identity() && w.now.Sub(p.renewed) <= leaseDuration
-		if leads && action.Kind == outcome.ActionReleaseCCMLease {
-			i.fail("rule 2: a Lease is taken from %s, which leads", p.podName)
+			ls.Lock.Lease = Lease{}
 		}
 	}
 }

@@ -13,206 +13,168 @@ import (
 type Machines struct {
 	w *World
 
-	deployments []*machineDeployment
-	sets        []*machineSet
-	all         []*machine
-	// bootless: no new Machine gets a Node.
-	bootless bool
+	Deployments []*MachineDeployment
+	Sets        []*MachineSet
+	All         []*Machine
+	// Bootless: no new Machine gets a Node.
+	Bootless bool
 }
 
 // Nodes of the user cluster.
 type Nodes struct {
 	w *World
 
-	all []*node
+	All []*Node
 	// joined are the Nodes by the UID of their Machine.
-	joined map[string]*node
+	joined map[string]*Node
 }
 
-// machineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
-type machineDeployment struct {
-	name, namespace, uid string
-	replicas             int
-	paused, deleting     bool
-	restart              string
-	revision             int
-	generation, observed int
-	settled              bool
-	// surge and unavailable bound its rollout.
-	surge, unavailable int
-	guard              guard
+// MachineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
+type MachineDeployment struct {
+	Name, Namespace, UID string
+	Replicas             int
+	Paused, Deleting     bool
+	Restart              string
+	Revision             int
+	Generation, Observed int
+	Settled              bool
+	// Surge and unavailable bound its rollout.
+	Surge, Unavailable int
+	Guard              Guard
 }
 
-// machineSet is one revision. external is what its operating system configuration was rendered with when it was made;
+// MachineSet is one revision. external is what its operating system configuration was rendered with when it was made;
 // it is never rendered again.
-type machineSet struct {
-	name, uid, deployment string
-	restart               string
-	revision              int
-	replicas              int
+type MachineSet struct {
+	Name, UID, Deployment string
+	Restart               string
+	Revision              int
+	Replicas              int
 	// minReady is its own minReadySeconds; desired and most are the replicas, and replicas with surge, of its MachineDeployment when
 	// it was last scaled.
 	minReady, desired, most int
-	external                bool
-	createdAt               time.Time
+	External                bool
+	CreatedAt               time.Time
 }
 
-// machine with the truth about its kubelet, which no field of the API object shows.
-type machine struct {
-	name, namespace, uid, set string
-	annotation                string
-	external                  bool
-	node                      string
-	createdAt, deletedAt      time.Time
-	stuck                     bool
-	// goesFirst is the annotation that has it deleted before others of its MachineSet.
-	goesFirst bool
+// Machine with the truth about its kubelet, which no field of the API object shows.
+type Machine struct {
+	Name, Namespace, UID, Set string
+	Annotation                string
+	External                  bool
+	Node                      string
+	CreatedAt, deletedAt      time.Time
+	Stuck                     bool
+	// GoesFirst is the annotation that has it deleted before others of its MachineSet.
+	GoesFirst bool
 }
 
-// node of the user cluster.
-type node struct {
-	name, uid, providerID string
-	ready, tainted        bool
-	// initialized says that the CCM once took its taint away.
-	initialized   bool
+// Node of the user cluster.
+type Node struct {
+	Name, UID, ProviderID string
+	Ready, Tainted        bool
+	// Initialized says that the CCM once took its taint away.
+	Initialized   bool
 	initializedAt time.Time
-	external      bool
-	csi           bool
+	External      bool
+	CSI           bool
 	instance      bool
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
 	rewritten bool
 	// seen is a real one as it was observed.
 	seen           *observation.Node
-	createdAt      time.Time
-	notReadyUntil  time.Time
+	CreatedAt      time.Time
+	NotReadyUntil  time.Time
 	readyChangedAt time.Time
-	machine        string
+	Machine        string
 }
 
-func (m *machine) deleting() bool { return !m.deletedAt.IsZero() }
+// Deleting says that it goes.
+func (m *Machine) Deleting() bool { return !m.deletedAt.IsZero() }
 
-func makeMachines(w *World) {
-	for _, p := range w.scenario.Pools {
-		addDeployment(w, p)
+// CreateSet makes the MachineSet of the present revision, without Machines.
+func (ms *Machines) CreateSet(d *MachineDeployment) *MachineSet {
+	external, running := ms.w.ControlPlane.Runs("operating-system-manager", "external-cloud-provider")
+	set := &MachineSet{
+		Name:       ms.w.ID(d.Name),
+		UID:        ms.w.ID("ms"),
+		Deployment: d.UID,
+		Restart:    d.Restart,
+		Revision:   d.Revision,
+		External: external && running &&
+			!ms.w.Bootstraps.profiled(d),
+		CreatedAt: ms.w.Now,
+		minReady:  d.Guard.MinReady,
+		desired:   d.Replicas,
+		most:      d.Replicas + d.Surge,
 	}
-	for _, name := range w.scenario.Standalone {
-		m := &machine{name: name, namespace: machineNamespace, uid: w.id("machine"), annotation: "false", createdAt: w.now}
-		w.machines.all = append(w.machines.all, m)
-		w.machines.join(m)
-	}
-	for _, name := range w.scenario.Strangers {
-		w.nodes.add(&node{name: name, uid: w.id("node"), ready: true, providerID: providerIDPrefix + name, createdAt: w.now})
-	}
-	for _, n := range w.nodes.all {
-		n.ready, n.tainted = true, false
-	}
-}
-
-// addDeployment with all its Machines up: the steady state before the run.
-func addDeployment(w *World, p Pool) *machineDeployment {
-	namespace := p.Namespace
-	if namespace == "" {
-		namespace = machineNamespace
-	}
-	d := &machineDeployment{
-		name:        p.Name,
-		namespace:   namespace,
-		uid:         w.id("md"),
-		replicas:    p.Replicas,
-		paused:      p.Paused,
-		generation:  1,
-		observed:    1,
-		settled:     true,
-		surge:       p.surge(),
-		unavailable: p.Unavailable,
-	}
-	w.machines.deployments = append(w.machines.deployments, d)
-	set := w.machines.createSet(d)
-	set.replicas = d.replicas
-	for range d.replicas {
-		w.machines.join(w.machines.create(d, set))
-	}
-	return d
-}
-
-func (ms *Machines) createSet(d *machineDeployment) *machineSet {
-	external, running := ms.w.controlPlane.runs("operating-system-manager", "external-cloud-provider")
-	set := &machineSet{
-		name:       ms.w.id(d.name),
-		uid:        ms.w.id("ms"),
-		deployment: d.uid,
-		restart:    d.restart,
-		revision:   d.revision,
-		external: external && running &&
-			!ms.w.bootstraps.profiled(d),
-		createdAt: ms.w.now,
-		minReady:  d.guard.minReady,
-		desired:   d.replicas,
-		most:      d.replicas + d.surge,
-	}
-	ms.sets = append(ms.sets, set)
+	ms.Sets = append(ms.Sets, set)
 	return set
 }
 
-func (ms *Machines) create(d *machineDeployment, set *machineSet) *machine {
-	stamped, _ := ms.w.controlPlane.runs("machine-controller-webhook", "node-external-cloud-provider")
-	m := &machine{
-		name: ms.w.id(set.name), namespace: d.namespace, uid: ms.w.id("machine"), set: set.uid, createdAt: ms.w.now,
-		annotation: strconv.FormatBool(stamped), external: set.external,
+// Create a Machine, without a Node.
+func (ms *Machines) Create(d *MachineDeployment, set *MachineSet) *Machine {
+	stamped, _ := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
+	m := &Machine{
+		Name: ms.w.ID(set.Name), Namespace: d.Namespace, UID: ms.w.ID("machine"), Set: set.UID, CreatedAt: ms.w.Now,
+		Annotation: strconv.FormatBool(stamped), External: set.External,
 	}
-	if ms.w.traits.WithoutOperatingSystemManager {
-		m.external = stamped
+	if ms.w.Traits.WithoutOperatingSystemManager {
+		m.External = stamped
 	}
-	ms.all = append(ms.all, m)
+	ms.All = append(ms.All, m)
 	return m
 }
 
-// join registers the Node of a Machine: an external kubelet comes with the taint and without a providerID, an in-tree
+// Join registers the Node of a Machine: an external kubelet comes with the taint and without a providerID, an in-tree
 // one asks the cloud itself.
-func (ms *Machines) join(m *machine) {
-	n := &node{
-		name: "node-" + m.name, uid: ms.w.id("node"), tainted: m.external, external: m.external, instance: true,
-		createdAt: ms.w.now, machine: m.uid,
+func (ms *Machines) Join(m *Machine) {
+	n := &Node{
+		Name: "node-" + m.Name, UID: ms.w.ID("node"), Tainted: m.External, External: m.External, instance: true,
+		CreatedAt: ms.w.Now, Machine: m.UID,
 	}
-	if !m.external {
-		n.providerID = ms.w.provider().ProviderIDPrefix + n.name
+	if !m.External {
+		n.ProviderID = ms.w.Provider().ProviderIDPrefix + n.Name
 	}
-	ms.w.nodes.add(n)
-	m.node = n.name
+	ms.w.Nodes.Add(n)
+	m.Node = n.Name
 }
 
-func (ns *Nodes) add(n *node) {
-	ns.all = append(ns.all, n)
-	if n.machine != "" {
-		ns.joined[n.machine] = n
+// Add a Node.
+func (ns *Nodes) Add(n *Node) {
+	ns.All = append(ns.All, n)
+	if n.Machine != "" {
+		ns.joined[n.Machine] = n
 	}
 }
 
-// of is asked of every Machine in every second of the model.
-func (ns *Nodes) of(m *machine) *node { return ns.joined[m.uid] }
+// Of is asked of every Machine in every second of the model.
+func (ns *Nodes) Of(m *Machine) *Node { return ns.joined[m.UID] }
 
-func (ns *Nodes) deleteOf(m *machine) {
-	ns.all = slices.DeleteFunc(ns.all, func(n *node) bool { return n.machine == m.uid })
-	delete(ns.joined, m.uid)
+func (ns *Nodes) deleteOf(m *Machine) {
+	ns.All = slices.DeleteFunc(ns.All, func(n *Node) bool { return n.Machine == m.UID })
+	delete(ns.joined, m.UID)
 }
 
-func (ms *Machines) setOf(m *machine) *machineSet {
-	at := slices.IndexFunc(ms.sets, func(s *machineSet) bool { return m.set != "" && s.uid == m.set })
+// SetOf is nil for a Machine that stands alone.
+func (ms *Machines) SetOf(m *Machine) *MachineSet {
+	at := slices.IndexFunc(ms.Sets, func(s *MachineSet) bool { return m.Set != "" && s.UID == m.Set })
 	if at < 0 {
 		return nil
 	}
-	return ms.sets[at]
+	return ms.Sets[at]
 }
 
-func (ms *Machines) setsOf(d *machineDeployment) []*machineSet {
-	return slices.DeleteFunc(slices.Clone(ms.sets), func(s *machineSet) bool { return s.deployment != d.uid })
+// SetsOf are the revisions of a MachineDeployment, the oldest first.
+func (ms *Machines) SetsOf(d *MachineDeployment) []*MachineSet {
+	return slices.DeleteFunc(slices.Clone(ms.Sets), func(s *MachineSet) bool { return s.Deployment != d.UID })
 }
 
-// of are a set's Machines that are not being deleted: that is how the machine-controller counts.
-func (ms *Machines) of(s *machineSet) []*machine {
-	var machines []*machine
-	for _, m := range ms.all {
-		if m.set == s.uid && !m.deleting() {
+// Of are a set's Machines that are not being deleted: that is how the machine-controller counts.
+func (ms *Machines) Of(s *MachineSet) []*Machine {
+	var machines []*Machine
+	for _, m := range ms.All {
+		if m.Set == s.UID && !m.Deleting() {
 			machines = append(machines, m)
 		}
 	}
@@ -221,34 +183,35 @@ func (ms *Machines) of(s *machineSet) []*machine {
 
 // available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A
 // hasty world waits for nothing.
-func (ms *Machines) available(s *machineSet) int {
+func (ms *Machines) available(s *MachineSet) int {
 	count := 0
 	wait := time.Duration(s.minReady) * time.Second
 	if ms.w.hasty && s.minReady != rollout.EndlessMinReadySeconds {
 		wait = 0
 	}
-	for _, m := range ms.of(s) {
-		if n := ms.w.nodes.of(m); n != nil && n.ready && m.node != "" && ms.w.now.Sub(n.readyChangedAt) >= wait {
+	for _, m := range ms.Of(s) {
+		if n := ms.w.Nodes.Of(m); n != nil && n.Ready && m.Node != "" && ms.w.Now.Sub(n.readyChangedAt) >= wait {
 			count++
 		}
 	}
 	return count
 }
 
-func (d *machineDeployment) current(s *machineSet) bool {
-	return s.restart == d.restart && s.revision == d.revision
+// Current says that a MachineSet is of its newest template.
+func (d *MachineDeployment) Current(s *MachineSet) bool {
+	return s.Restart == d.Restart && s.Revision == d.Revision
 }
 
 // machineControllerRuns says whether someone reconciles Machines now.
 func (cp *ControlPlane) machineControllerRuns() bool {
-	_, running := cp.runs("machine-controller", "node-external-cloud-provider")
+	_, running := cp.Runs("machine-controller", "node-external-cloud-provider")
 	return running
 }
 
 // version stands for the resourceVersion: whatever is written changes it.
-func (d *machineDeployment) version() string { return strconv.Itoa(d.generation) }
+func (d *MachineDeployment) version() string { return strconv.Itoa(d.Generation) }
 
-func (s *machineSet) version() string { return strconv.Itoa(s.replicas) }
+func (s *MachineSet) version() string { return strconv.Itoa(s.Replicas) }
 
 // atOnce is how much of something is done in one step: a hasty world does all of it.
 func (w *World) atOnce(few, all int) int {

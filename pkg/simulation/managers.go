@@ -13,149 +13,149 @@ import (
 type Leases struct {
 	w *World
 
-	kcm, ccm, probe lease
-	lock            lock
+	KCM, CCM, probe Lease
+	Lock            Lock
 	late            []lateRenewal
-	// mayFreeKCM says that the controller granted itself the right to free KCM's Lease.
-	mayFreeKCM bool
-	// rightStays says that a policy refuses to delete that right.
-	rightStays bool
-	fenceOpen  bool
+	// MayFreeKCM says that the controller granted itself the right to free KCM's Lease.
+	MayFreeKCM bool
+	// RightStays says that a policy refuses to delete that right.
+	RightStays bool
+	FenceOpen  bool
 }
 
 // CCM is the cloud-controller-manager in the user cluster, with others that someone else installed.
 type CCM struct {
 	w *World
 
-	processes []*process
+	Processes []*Process
 	// retired are processes whose pods still show their end.
-	retired []*process
-	stopped bool
+	retired []*Process
+	Stopped bool
 	armed   bool
-	// cloudNode says that it was applied with its loop cloud-node.
-	cloudNode      bool
-	inherited      ucv1.InheritedConfiguration
-	otherAddresses bool
-	cloudConfig    string
-	slowNodes      time.Duration
-	others         []*otherManager
+	// CloudNode says that it was applied with its loop cloud-node.
+	CloudNode      bool
+	Inherited      ucv1.InheritedConfiguration
+	OtherAddresses bool
+	CloudConfig    string
+	SlowNodes      time.Duration
+	Others         []*OtherManager
 }
 
 // Cloud is what the user cluster is made of.
 type Cloud struct {
 	w *World
 
-	services      []*service
+	Services      []*Service
 	loadBalancers map[string]string
-	// brokenUntil is how long it answers no question about instances.
-	brokenUntil time.Time
+	// BrokenUntil is how long it answers no question about instances.
+	BrokenUntil time.Time
 }
 
-// lease is a leader election Lease in the user cluster.
-type lease struct {
-	holder            string
-	acquired, renewed time.Time
+// Lease is a leader election Lease in the user cluster.
+type Lease struct {
+	Holder            string
+	Acquired, Renewed time.Time
 }
 
 func (as *Addons) prune(objects []observation.Ref) {
-	as.obsolete = slices.DeleteFunc(as.obsolete, func(object observation.Ref) bool { return slices.Contains(objects, object) })
-	for _, set := range []*addonSet{&as.ccm, &as.csi, &as.probe} {
+	as.Obsolete = slices.DeleteFunc(as.Obsolete, func(object observation.Ref) bool { return slices.Contains(objects, object) })
+	for _, set := range []*AddonSet{&as.CCM, &as.CSI, &as.Probe} {
 		for _, object := range objects {
-			delete(set.present, object)
+			delete(set.Present, object)
 		}
 	}
 }
 
-// service is a Service of type LoadBalancer.
-type service struct {
-	name, uid string
+// Service is a Service of type LoadBalancer.
+type Service struct {
+	Name, UID string
 	ingress   []string
 }
 
 // step lets every process that elects try once, in random order.
 func (ls *Leases) step() {
 	ls.arrive()
-	candidates := slices.DeleteFunc(slices.Clone(ls.w.controlPlane.processes), func(p *process) bool { return !p.elects })
-	ls.w.rng.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
+	candidates := slices.DeleteFunc(slices.Clone(ls.w.ControlPlane.Processes), func(p *Process) bool { return !p.Elects })
+	ls.w.Rng.Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
 	for _, p := range candidates {
-		ls.elect(p, &ls.kcm, true)
+		ls.elect(p, &ls.KCM, true)
 	}
-	for _, p := range slices.Clone(ls.w.ccm.processes) {
-		ls.elect(p, &ls.ccm, !ls.w.ccm.stopped && ls.mayWrite(p))
+	for _, p := range slices.Clone(ls.w.CCM.Processes) {
+		ls.elect(p, &ls.CCM, !ls.w.CCM.Stopped && ls.MayWrite(p))
 	}
 	ls.stepLock()
 }
 
-// mayWrite: the token of a process is bound to its pod.
-func (ls *Leases) mayWrite(p *process) bool {
-	return (ls.fenceOpen || ls.w.traits.LeasesAreFree) && !p.podGone
+// MayWrite says that a process may write the CCM's Lease: the token of a process is bound to its pod.
+func (ls *Leases) MayWrite(p *Process) bool {
+	return (ls.FenceOpen || ls.w.Traits.LeasesAreFree) && !p.PodGone
 }
 
 // elect is one try of client-go's leader election: a leader that could not renew for the renew deadline exits, and its
 // kubelet starts it again.
-func (ls *Leases) elect(p *process, l *lease, allowed bool) {
-	if !p.alive() || ls.w.now.Sub(p.renewed) < retryPeriod {
+func (ls *Leases) elect(p *Process, l *Lease, allowed bool) {
+	if !p.Alive() || ls.w.Now.Sub(p.Renewed) < RetryPeriod {
 		return
 	}
 	switch {
-	case ls.w.now.Before(p.hungUntil) || !allowed:
-		if p.leading && ls.w.now.Sub(p.renewed) > renewDeadline {
-			ls.w.ccm.restart(p)
+	case ls.w.Now.Before(p.HungUntil) || !allowed:
+		if p.Leading && ls.w.Now.Sub(p.Renewed) > renewDeadline {
+			ls.w.CCM.Restart(p)
 		}
-	case l.holder == p.identity():
-		l.renewed, p.renewed, p.leading = ls.w.now, ls.w.now, true
-	case l.holder == "" || ls.w.now.Sub(l.renewed) > leaseDuration:
-		l.holder, l.acquired, l.renewed = p.identity(), ls.w.now, ls.w.now
-		p.renewed, p.leading = ls.w.now, true
-		ls.w.say("%s leads", p.podName)
+	case l.Holder == p.Identity():
+		l.Renewed, p.Renewed, p.Leading = ls.w.Now, ls.w.Now, true
+	case l.Holder == "" || ls.w.Now.Sub(l.Renewed) > LeaseDuration:
+		l.Holder, l.Acquired, l.Renewed = p.Identity(), ls.w.Now, ls.w.Now
+		p.Renewed, p.Leading = ls.w.Now, true
+		ls.w.Say("%s leads", p.PodName)
 	}
 }
 
-// restart ends the container; its pod stays and gets a new one from its kubelet.
-func (ccm *CCM) restart(p *process) {
-	ccm.w.controlPlane.end(p)
-	ccm.processes = slices.DeleteFunc(ccm.processes, func(other *process) bool { return other == p })
+// Restart ends the container; its pod stays and gets a new one from its kubelet.
+func (ccm *CCM) Restart(p *Process) {
+	ccm.w.ControlPlane.End(p)
+	ccm.Processes = slices.DeleteFunc(ccm.Processes, func(other *Process) bool { return other == p })
 }
 
 // stepProbe is the probe's process: it leads a Lease of its own, and dies of it where the cloud refuses it.
 func (ls *Leases) stepProbe() {
-	if len(ls.w.addons.probe.missing()) > 0 || len(ls.w.nodes.all) == 0 {
-		ls.probe = lease{}
+	if len(ls.w.Addons.Probe.missing()) > 0 || len(ls.w.Nodes.All) == 0 {
+		ls.probe = Lease{}
 		return
 	}
-	if ls.probe.holder == "" || (ls.w.traits.ProbeDies && ls.w.now.Sub(ls.probe.renewed) > leaseDuration) {
-		ls.probe = lease{holder: ls.w.id("probe"), acquired: ls.w.now, renewed: ls.w.now}
+	if ls.probe.Holder == "" || (ls.w.Traits.ProbeDies && ls.w.Now.Sub(ls.probe.Renewed) > LeaseDuration) {
+		ls.probe = Lease{Holder: ls.w.ID("probe"), Acquired: ls.w.Now, Renewed: ls.w.Now}
 	}
-	if !ls.w.traits.ProbeDies {
-		ls.probe.renewed = ls.w.now
+	if !ls.w.Traits.ProbeDies {
+		ls.probe.Renewed = ls.w.Now
 	}
 }
 
 // step is the CCM's Deployment, and its cloud-node loop while one of its pods leads.
 func (ccm *CCM) step() {
-	if len(ccm.w.addons.ccm.workloads()) == 0 || len(ccm.w.nodes.all) == 0 {
-		if len(ccm.processes) > 0 && len(ccm.w.nodes.all) == 0 {
+	if len(ccm.w.Addons.CCM.workloads()) == 0 || len(ccm.w.Nodes.All) == 0 {
+		if len(ccm.Processes) > 0 && len(ccm.w.Nodes.All) == 0 {
 			// A roll whose maxUnavailable takes the only Node takes the CCM with it: that is its owner's choice.
-			ccm.w.hooks.Disturbed()
+			ccm.w.Hooks.Witness.Disturbed()
 		}
-		for _, p := range slices.Clone(ccm.processes) {
+		for _, p := range slices.Clone(ccm.Processes) {
 			ccm.end(p)
 		}
 		return
 	}
 	ccm.roll()
 	running := 0
-	for _, p := range slices.Clone(ccm.processes) {
-		if p.podGone {
+	for _, p := range slices.Clone(ccm.Processes) {
+		if p.PodGone {
 			ccm.end(p)
 		} else {
 			running++
 		}
 	}
 	if running < 2 {
-		ccm.processes = append(ccm.processes, ccm.newProcess())
+		ccm.Processes = append(ccm.Processes, ccm.newProcess())
 	}
-	if leader := ccm.leader(); leader != nil && leader.cloudNode {
+	if leader := ccm.Leader(); leader != nil && leader.CloudNode {
 		ccm.initializeNodes()
 		ccm.writeAddresses(leader)
 	}
@@ -163,83 +163,69 @@ func (ccm *CCM) step() {
 
 // initializeNodes is the cloud-node loop.
 func (ccm *CCM) initializeNodes() {
-	if ccm.w.cloud.broken() {
+	if ccm.w.Cloud.broken() {
 		return
 	}
-	for _, n := range ccm.w.nodes.all {
-		if n.tainted && n.instance && ccm.w.now.Sub(n.createdAt) >= ccm.slowNodes && ccm.w.chance(0.6) {
-			n.tainted, n.initialized, n.initializedAt = false, true, ccm.w.now
-			if n.providerID == "" {
-				n.providerID = ccm.w.provider().ProviderIDPrefix + n.name
+	for _, n := range ccm.w.Nodes.All {
+		if n.Tainted && n.instance && ccm.w.Now.Sub(n.CreatedAt) >= ccm.SlowNodes && ccm.w.Chance(0.6) {
+			n.Tainted, n.Initialized, n.initializedAt = false, true, ccm.w.Now
+			if n.ProviderID == "" {
+				n.ProviderID = ccm.w.Provider().ProviderIDPrefix + n.Name
 			}
-			ccm.w.say("ccm: initializes Node %s", n.name)
+			ccm.w.Say("ccm: initializes Node %s", n.Name)
 		}
 	}
 }
 
 // end is what the kubelet does with a pod that is to go, or is gone: within the grace period.
-func (ccm *CCM) end(p *process) {
-	if p.orphanedAt.IsZero() {
-		p.orphanedAt = ccm.w.now
+func (ccm *CCM) end(p *Process) {
+	if p.OrphanedAt.IsZero() {
+		p.OrphanedAt = ccm.w.Now
 	}
-	if ccm.w.now.Sub(p.orphanedAt) >= gracePeriod || ccm.w.chance(0.4) {
-		ccm.retire(p)
+	if ccm.w.Now.Sub(p.OrphanedAt) >= gracePeriod || ccm.w.Chance(0.4) {
+		ccm.Retire(p)
 	}
 }
 
-func (ccm *CCM) leader() *process {
-	for _, p := range ccm.processes {
-		if p.alive() && p.leading {
+// Leader is nil while no one leads.
+func (ccm *CCM) Leader() *Process {
+	for _, p := range ccm.Processes {
+		if p.Alive() && p.Leading {
 			return p
 		}
 	}
 	return nil
 }
 
-// running lists who runs a loop now: the truth that the rules are about.
-func running(w *World, loop string) []string {
-	var names []string
-	for _, p := range w.controlPlane.processes {
-		if p.runsLoops() && p.elects && slices.Contains(p.loops, loop) {
-			names = append(names, p.podName)
-		}
-	}
-	for _, p := range w.ccm.processes {
-		if p.runsLoops() && slices.Contains(w.ccm.inherited.Loops, loop) {
-			names = append(names, p.podName)
-		}
-	}
-	return names
-}
-
 // stepServices is the service loop of whoever runs it: a load balancer's name derives from the cluster's name, so a
 // manager that was told another one makes all of them again.
 func (cl *Cloud) stepServices() {
 	names := []string{}
-	for _, p := range cl.w.controlPlane.processes {
-		if p.runsLoops() && p.elects && slices.Contains(p.loops, observation.ServiceLoop) {
+	for _, p := range cl.w.ControlPlane.Processes {
+		if p.RunsLoops() && p.Elects && slices.Contains(p.Loops, observation.ServiceLoop) {
 			names = append(names, p.arguments["cluster-name"])
 		}
 	}
-	if leader := cl.w.ccm.leader(); leader != nil && leader.runsLoops() && slices.Contains(cl.w.ccm.inherited.Loops, observation.ServiceLoop) {
-		names = append(names, cl.w.ccm.inherited.ClusterName)
+	leader, inherited := cl.w.CCM.Leader(), cl.w.CCM.Inherited
+	if leader != nil && leader.RunsLoops() && slices.Contains(inherited.Loops, observation.ServiceLoop) {
+		names = append(names, inherited.ClusterName)
 	}
 	for _, clusterName := range names {
-		for _, s := range cl.services {
-			cl.ensureLoadBalancer(clusterName+"-"+s.name, s)
+		for _, s := range cl.Services {
+			cl.ensureLoadBalancer(clusterName+"-"+s.Name, s)
 		}
 	}
 }
 
-func (cl *Cloud) ensureLoadBalancer(name string, s *service) {
+func (cl *Cloud) ensureLoadBalancer(name string, s *Service) {
 	address, found := cl.loadBalancers[name]
 	if !found {
 		address = fmt.Sprintf("192.0.2.%d", len(cl.loadBalancers)+1)
 		cl.loadBalancers[name] = address
 		if len(s.ingress) > 0 {
-			cl.w.hooks.Recreated()
+			cl.w.Hooks.Witness.Recreated()
 		}
-		cl.w.say("cloud: creates load balancer %s", name)
+		cl.w.Say("cloud: creates load balancer %s", name)
 	}
 	s.ingress = []string{address}
 }

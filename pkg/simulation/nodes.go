@@ -4,28 +4,29 @@ import "slices"
 
 // stepSets makes and deletes Machines, one a set and step.
 func (ms *Machines) stepSets() {
-	if !ms.w.controlPlane.machineControllerRuns() {
+	if !ms.w.ControlPlane.machineControllerRuns() {
 		return
 	}
-	for _, s := range ms.sets {
-		at := slices.IndexFunc(ms.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
+	for _, s := range ms.Sets {
+		at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
 		if at < 0 {
 			continue
 		}
-		machines := ms.of(s)
+		machines := ms.Of(s)
 		switch {
-		case len(machines) < s.replicas:
-			if _, running := ms.w.controlPlane.runs("machine-controller-webhook", "node-external-cloud-provider"); running && !ms.w.cloud.webhookRefuses() {
-				for range ms.w.atOnce(1, s.replicas-len(machines)) {
-					m := ms.create(ms.deployments[at], s)
-					ms.w.say("machine-controller: creates Machine %s", m.name)
+		case len(machines) < s.Replicas:
+			_, running := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
+			if running && !ms.w.Cloud.webhookRefuses() {
+				for range ms.w.atOnce(1, s.Replicas-len(machines)) {
+					m := ms.Create(ms.Deployments[at], s)
+					ms.w.Say("machine-controller: creates Machine %s", m.Name)
 				}
 			}
-		case len(machines) > s.replicas:
+		case len(machines) > s.Replicas:
 			ms.expendableFirst(machines)
-			for _, m := range machines[:ms.w.atOnce(1, len(machines)-s.replicas)] {
-				ms.delete(m)
-				ms.w.hooks.Replaced(m, s)
+			for _, m := range machines[:ms.w.atOnce(1, len(machines)-s.Replicas)] {
+				ms.Delete(m)
+				ms.w.Hooks.Witness.Replaced(m, s)
 			}
 		}
 	}
@@ -33,15 +34,15 @@ func (ms *Machines) stepSets() {
 
 // expendableFirst (randomDeletePolicy): those that are marked, then any.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/delete_policy.go
-func (ms *Machines) expendableFirst(machines []*machine) {
+func (ms *Machines) expendableFirst(machines []*Machine) {
 	if !ms.w.hasty {
-		ms.w.rng.Shuffle(len(machines), func(i, j int) { machines[i], machines[j] = machines[j], machines[i] })
+		ms.w.Rng.Shuffle(len(machines), func(i, j int) { machines[i], machines[j] = machines[j], machines[i] })
 	}
-	slices.SortStableFunc(machines, func(a, b *machine) int {
+	slices.SortStableFunc(machines, func(a, b *Machine) int {
 		switch {
-		case a.goesFirst == b.goesFirst:
+		case a.GoesFirst == b.GoesFirst:
 			return 0
-		case a.goesFirst:
+		case a.GoesFirst:
 			return -1
 		}
 		return 1
@@ -49,36 +50,37 @@ func (ms *Machines) expendableFirst(machines []*machine) {
 }
 
 // boots says that there is a bootstrap configuration for it: that of a MachineDeployment's former revision is gone.
-func (ms *Machines) boots(m *machine) bool {
-	s := ms.setOf(m)
+func (ms *Machines) boots(m *Machine) bool {
+	s := ms.SetOf(m)
 	if s == nil {
 		return true
 	}
-	at := slices.IndexFunc(ms.deployments, func(d *machineDeployment) bool { return d.uid == s.deployment })
-	return at < 0 || ms.deployments[at].current(s) && ms.w.bootstraps.written(s)
+	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
+	return at < 0 || ms.Deployments[at].Current(s) && ms.w.Bootstraps.Written(s)
 }
 
-func (ms *Machines) delete(m *machine) {
-	m.deletedAt = ms.w.now
-	ms.w.say("machine-controller: deletes Machine %s", m.name)
+// Delete begins to.
+func (ms *Machines) Delete(m *Machine) {
+	m.deletedAt = ms.w.Now
+	ms.w.Say("machine-controller: deletes Machine %s", m.Name)
 }
 
 // step provisions, reports the Node's name, and lets deleted ones go with their Node.
 func (ms *Machines) step() {
-	if !ms.w.controlPlane.machineControllerRuns() {
+	if !ms.w.ControlPlane.machineControllerRuns() {
 		return
 	}
-	for _, m := range slices.Clone(ms.all) {
-		n := ms.w.nodes.of(m)
+	for _, m := range slices.Clone(ms.All) {
+		n := ms.w.Nodes.Of(m)
 		switch {
-		case m.deleting():
+		case m.Deleting():
 			ms.letGo(m)
-		case m.node != "" && n != nil:
+		case m.Node != "" && n != nil:
 		case n != nil && ms.links(n):
-			m.node = n.name
+			m.Node = n.Name
 			ms.ownProviderID(n)
 		case ms.joinsTooLate(m):
-			ms.delete(m)
+			ms.Delete(m)
 		case n == nil:
 			ms.boot(m)
 		}
@@ -88,60 +90,61 @@ func (ms *Machines) step() {
 // links says that the machine-controller finds the Machine of a Node: by its providerID or an address, at once where it comes
 // with one.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (ms *Machines) links(n *node) bool {
-	return !ms.w.traits.LinksLate || !n.external || n.providerID != "" && (ms.w.hasty || ms.w.chance(0.1))
+func (ms *Machines) links(n *Node) bool {
+	return !ms.w.Traits.LinksLate || !n.External || n.ProviderID != "" && (ms.w.hasty || ms.w.Chance(0.1))
 }
 
-// unlinked says that a Machine will soon be found to be that of a Node.
-func (ms *Machines) unlinked() bool {
-	return slices.ContainsFunc(ms.all, func(m *machine) bool {
-		n := ms.w.nodes.of(m)
-		return n != nil && m.node == "" && !m.deleting() && (!n.tainted || !n.external)
+// Unlinked says that a Machine will soon be found to be that of a Node.
+func (ms *Machines) Unlinked() bool {
+	return slices.ContainsFunc(ms.All, func(m *Machine) bool {
+		n := ms.w.Nodes.Of(m)
+		return n != nil && m.Node == "" && !m.Deleting() && (!n.Tainted || !n.External)
 	})
 }
 
 // joinsTooLate: a Machine of a MachineSet that has no Node after -join-cluster-timeout is made again.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L956 (joinClusterTimeout)
-func (ms *Machines) joinsTooLate(m *machine) bool {
-	return ms.w.traits.JoinTimeout > 0 && m.set != "" && ms.w.now.Sub(m.createdAt) > ms.w.traits.JoinTimeout
+func (ms *Machines) joinsTooLate(m *Machine) bool {
+	return ms.w.Traits.JoinTimeout > 0 && m.Set != "" && ms.w.Now.Sub(m.CreatedAt) > ms.w.Traits.JoinTimeout
 }
 
-func (ms *Machines) letGo(m *machine) {
-	if !m.stuck && ms.w.chance(0.5) {
-		ms.w.nodes.deleteOf(m)
-		ms.all = slices.DeleteFunc(ms.all, func(other *machine) bool { return other == m })
+func (ms *Machines) letGo(m *Machine) {
+	if !m.Stuck && ms.w.Chance(0.5) {
+		ms.w.Nodes.deleteOf(m)
+		ms.All = slices.DeleteFunc(ms.All, func(other *Machine) bool { return other == m })
 	}
 }
 
-func (ms *Machines) boot(m *machine) {
-	if !m.stuck && !ms.bootless && ms.boots(m) && ms.w.chance(0.5) {
-		if s := ms.setOf(m); s != nil && !ms.w.traits.WithoutOperatingSystemManager {
-			m.external = s.external
+func (ms *Machines) boot(m *Machine) {
+	if !m.Stuck && !ms.Bootless && ms.boots(m) && ms.w.Chance(0.5) {
+		if s := ms.SetOf(m); s != nil && !ms.w.Traits.WithoutOperatingSystemManager {
+			m.External = s.External
 		}
-		ms.join(m)
-		m.node = ""
+		ms.Join(m)
+		m.Node = ""
 	}
 }
 
 // ownProviderID is a trap of the machine-controller: without its flag it writes a providerID of its own, which is
 // immutable, so that no CCM can ever initialize that Node in place.
-func (ms *Machines) ownProviderID(n *node) {
-	if on, running := ms.w.controlPlane.runs("machine-controller", "node-external-cloud-provider"); running && !on && n.providerID == "" {
-		n.providerID = "kubermatic://simcloud/" + n.machine
+func (ms *Machines) ownProviderID(n *Node) {
+	on, running := ms.w.ControlPlane.Runs("machine-controller", "node-external-cloud-provider")
+	if running && !on && n.ProviderID == "" {
+		n.ProviderID = "kubermatic://simcloud/" + n.Machine
 	}
 }
 
 // step are the kubelets of the user cluster and the CSI driver's DaemonSet.
 func (ns *Nodes) step() {
-	for at, n := range ns.all {
+	for at, n := range ns.All {
 		ns.reportAddresses(at, n)
-		before := n.ready
-		n.ready = !ns.w.now.Before(n.notReadyUntil) && ns.w.now.Sub(n.createdAt) >= tick
-		if n.ready != before || n.readyChangedAt.IsZero() {
-			n.readyChangedAt = ns.w.now
+		before := n.Ready
+		n.Ready = !ns.w.Now.Before(n.NotReadyUntil) && ns.w.Now.Sub(n.CreatedAt) >= Tick
+		if n.Ready != before || n.readyChangedAt.IsZero() {
+			n.readyChangedAt = ns.w.Now
 		}
-		if !n.csi && n.ready && ns.w.addons.csi.serves() && ns.w.chance(0.7) {
-			n.csi = true
+		if !n.CSI && n.Ready && ns.w.Addons.CSI.serves() && ns.w.Chance(0.7) {
+			n.CSI = true
 		}
 	}
 }

@@ -16,14 +16,11 @@ import (
 
 // Controller is the controller's process in the world: what it remembers is lost when it is killed.
 type Controller struct {
-	world   *World
-	leases  map[string]watched
-	nodes   map[string]watched
-	pending *pass
+	world  *World
+	leases map[string]watched
+	nodes  map[string]watched
 	// seen is the inventory of the last look.
-	seen      observation.Inventory
-	passes    int
-	downUntil time.Time
+	seen observation.Inventory
 	// watcher of new Nodes.
 	watcher slo.Watcher
 	// former are the processes that a watch of pods showed, by the ID of their container.
@@ -55,14 +52,14 @@ func NewController(w *World) *Controller {
 	}
 }
 
-// Observe reads the world as the controllers do, three-valued; by chance it cannot look at something.
+// Observe reads the world as the controllers do, three-valued; what cannot be looked at is for a test to say.
 func (c *Controller) Observe() observation.Observation {
 	o := c.modelled()
 	w := c.world
 	if w.real != nil {
 		w.real.complete(&o)
 	}
-	w.hooks.Looks(&o)
+	w.Hooks.Fate.Looks(&o)
 	o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 	if handover := o.Cluster.Status.Handover.DeepCopy(); handover != nil {
 		o.Processes = handover.Processes
@@ -78,7 +75,7 @@ func (c *Controller) Observe() observation.Observation {
 // modelled is what the model has of everything.
 func (c *Controller) modelled() observation.Observation {
 	w := c.world
-	cluster := *w.cluster
+	cluster := *w.Cluster
 	o := observation.Observation{
 		Cluster:    &cluster,
 		Contenders: observation.Absent[[]string](),
@@ -87,122 +84,45 @@ func (c *Controller) modelled() observation.Observation {
 
 		NamespaceTerminating: observation.Known(false),
 
-		Provider:          observation.Known(w.provider()),
-		CloudConfig:       observation.Known(observation.CloudConfig{Version: w.ccm.cloudConfig}),
+		Provider:          observation.Known(w.Provider()),
+		CloudConfig:       observation.Known(observation.CloudConfig{Version: w.CCM.CloudConfig}),
 		Connection:        observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		MachineController: observation.Known(w.controlPlane.observeMachineController()),
+		MachineController: observation.Known(w.ControlPlane.observeMachineController()),
 		ControlPlane:      observation.Known(c.observeControlPlane()),
-		Addons:            observation.Known(w.addons.observe()),
+		Addons:            observation.Known(w.Addons.Observe()),
 		Probe:             c.observeProbe(),
-		Fence:             observation.Known(w.leases.observeFence()),
-		KCMLease:          c.observeLease(kcmName, w.leases.kcm),
-		CCMLease:          c.observeLease(ccmLeaseName, w.leases.ccm),
-		KCMLeaseRight:     w.leases.observeRight(),
+		Fence:             observation.Known(w.Leases.ObserveFence()),
+		KCMLease:          c.observeLease(KCMName, w.Leases.KCM),
+		CCMLease:          c.observeLease(ccmLeaseName, w.Leases.CCM),
+		KCMLeaseRight:     w.Leases.observeRight(),
 		CCMProcesses:      observation.Known(c.observeCCMProcesses()),
 		Lock:              c.observeLock(),
-		Machines:          w.machines.observe(),
+		Machines:          w.Machines.observe(),
 		Nodes:             observation.Known(c.observeNodes()),
-		Inventory:         w.storage.observeInventory(),
+		Inventory:         w.Storage.observeInventory(),
 		Baseline:          observation.Absent[observation.Inventory](),
 		Proofs:            observation.Absent[observation.KeptProofs](),
-		ForeignCCMs:       observation.Known(w.ccm.observeOthers()),
-		StorageClasses:    observation.Known(w.storage.observeClasses()),
+		ForeignCCMs:       observation.Known(w.CCM.observeOthers()),
+		StorageClasses:    observation.Known(w.Storage.observeClasses()),
 		Findings:          observation.Known(w.observeFindings()),
-		Canary:            observation.Known(w.canary.observe()),
-		Drains:            observation.Known(w.machines.observeDrains()),
+		Canary:            observation.Known(w.Canary.observe()),
+		Drains:            observation.Known(w.Machines.observeDrains()),
 		Measured:          c.measure(),
 	}
-	if migration.NeedsOf(&cluster, w.provider(), w.now).Undo {
-		o.CCMPods, o.Attachments = observation.Known(w.ccm.observePods()), observation.Known(w.storage.attachments)
+	if migration.NeedsOf(&cluster, w.Provider(), w.Now).Undo {
+		o.CCMPods, o.Attachments = observation.Known(w.CCM.observePods()), observation.Known(w.Storage.Attachments)
 	}
-	if w.baseline != nil {
-		o.Baseline, o.Proofs = observation.Known(*w.baseline), observation.Known(w.observeProofs())
+	if w.Baseline != nil {
+		o.Baseline, o.Proofs = observation.Known(*w.Baseline), observation.Known(w.observeProofs())
 	}
-	o.Bootstraps = w.bootstraps.observe(rollout.BootstrapsOf(o, w.now))
-	o.Registered = observation.Known(w.storage.observeRegistered(o.Inventory.Value()))
-	o.Gone = observation.Known(w.storage.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
+	o.Bootstraps = w.Bootstraps.observe(rollout.BootstrapsOf(o, w.Now))
+	o.Registered = observation.Known(w.Storage.observeRegistered(o.Inventory.Value()))
+	o.Gone = observation.Known(w.Storage.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
 	return o
 }
 
-// FactNames are the facts of an observation that can be unknown.
-func FactNames() []string {
-	return []string{
-		"Contenders",
-		"Record",
-		"Keeper",
-		"NamespaceTerminating",
-		"Provider",
-		"CloudConfig",
-		"ControlPlane",
-		"MachineController",
-		"Addons",
-		"Probe",
-		"Fence",
-		"KCMLease",
-		"CCMLease",
-		"CCMProcesses",
-		"KCMLeaseRight",
-		"Lock",
-		"Machines",
-		"Nodes",
-		"Inventory",
-		"Baseline",
-		"Proofs",
-		"CCMPods",
-		"Attachments",
-		"OtherManagers",
-		"StorageClasses",
-		"Findings",
-		"Canary",
-		"Drains",
-		"Measured",
-		"Gone",
-		"Bootstraps",
-	}
-}
-
-// Forget makes a fact one that could not be looked at.
-func Forget(o *observation.Observation, fact string) {
-	forget := map[string]func(){
-		"Contenders":        func() { blank(&o.Contenders) },
-		"Record":            func() { blank(&o.Record) },
-		"Keeper":            func() { blank(&o.Keeper) },
-		"Provider":          func() { blank(&o.Provider) },
-		"CloudConfig":       func() { blank(&o.CloudConfig) },
-		"ControlPlane":      func() { blank(&o.ControlPlane) },
-		"MachineController": func() { blank(&o.MachineController) },
-		"Addons":            func() { blank(&o.Addons) },
-		"Probe":             func() { blank(&o.Probe) },
-		"Fence":             func() { blank(&o.Fence) },
-		"KCMLease":          func() { blank(&o.KCMLease) },
-		"CCMLease":          func() { blank(&o.CCMLease) },
-		"CCMProcesses":      func() { blank(&o.CCMProcesses) },
-		"KCMLeaseRight":     func() { blank(&o.KCMLeaseRight) },
-		"Lock":              func() { blank(&o.Lock) },
-		"Machines":          func() { blank(&o.Machines) },
-		"Nodes":             func() { blank(&o.Nodes) },
-		"Inventory":         func() { blank(&o.Inventory) },
-		"Baseline":          func() { blank(&o.Baseline) },
-		"Proofs":            func() { blank(&o.Proofs) },
-		"CCMPods":           func() { blank(&o.CCMPods) },
-		"Attachments":       func() { blank(&o.Attachments) },
-		"OtherManagers":     func() { blank(&o.ForeignCCMs) },
-		"StorageClasses":    func() { blank(&o.StorageClasses) },
-		"Findings":          func() { blank(&o.Findings) },
-		"Canary":            func() { blank(&o.Canary) },
-		"Drains":            func() { blank(&o.Drains) },
-		"Measured":          func() { blank(&o.Measured) },
-		"Gone":              func() { blank(&o.Gone) },
-		"Bootstraps":        func() { blank(&o.Bootstraps) },
-
-		"NamespaceTerminating": func() { blank(&o.NamespaceTerminating) },
-	}
-	forget[fact]()
-}
-
-func blank[T any](fact *observation.Observed[T]) { *fact = observation.Unknown[T]("timeout") }
-
-func (w *World) provider() observation.Provider {
+// Provider is the catalogue's.
+func (w *World) Provider() observation.Provider {
 	if w.real != nil {
 		return w.real.Observation.Provider.Value()
 	}
@@ -211,30 +131,30 @@ func (w *World) provider() observation.Provider {
 		CanMigrate:              true,
 		LastInTreeMinor:         30,
 		InTreeName:              "simcloud",
-		ProviderIDPrefix:        providerIDPrefix,
-		CSIDrivers:              []string{csiDriver},
-		MigrationGates:          w.traits.Gates,
+		ProviderIDPrefix:        ProviderIDPrefix,
+		CSIDrivers:              []string{CSIDriver},
+		MigrationGates:          w.Traits.Gates,
 		SharesLoadBalancerNames: true,
-		CloudNodeLater:          w.traits.CloudNodeLater,
-		RegisteredBy:            w.traits.RegisteredBy,
-		DefaultClass:            observation.DefaultClass{Name: csiClass, Plugin: InTreePlugin},
+		CloudNodeLater:          w.Traits.CloudNodeLater,
+		RegisteredBy:            w.Traits.RegisteredBy,
+		DefaultClass:            observation.DefaultClass{Name: CSIClass, Plugin: InTreePlugin},
 	}
 }
 
 func (c *Controller) observeControlPlane() observation.ControlPlane {
 	w := c.world
-	if w.controlPlane.kcm() == nil {
+	if w.ControlPlane.KCM() == nil {
 		return observation.ControlPlane{}
 	}
 	controlPlane := observation.ControlPlane{
-		KCM:             w.controlPlane.observe(w.controlPlane.kcm()),
+		KCM:             w.ControlPlane.observe(w.ControlPlane.KCM()),
 		ManagementNodes: map[string]observation.ManagementNode{},
 	}
 	c.seeKCM(&controlPlane.KCM)
-	w.controlPlane.observeBeside(&controlPlane)
-	for _, n := range w.controlPlane.hosts {
-		seen := watch(c.nodes, n.name, n.renewed, w.now)
-		controlPlane.ManagementNodes[n.name] = observation.ManagementNode{BootID: n.bootID, LeaseRenewed: seen.changed}
+	w.ControlPlane.observeBeside(&controlPlane)
+	for _, n := range w.ControlPlane.Hosts {
+		seen := watch(c.nodes, n.Name, n.Renewed, w.Now)
+		controlPlane.ManagementNodes[n.Name] = observation.ManagementNode{BootID: n.BootID, LeaseRenewed: seen.changed}
 	}
 	return controlPlane
 }
@@ -264,16 +184,16 @@ func (c *Controller) seeEnds(processes []ucv1.ManagerProcess) {
 		if p.EndedAt != nil {
 			continue
 		}
-		at := slices.IndexFunc(w.controlPlane.kcm().pods, func(other *pod) bool { return other.uid == p.PodUID })
+		at := slices.IndexFunc(w.ControlPlane.KCM().Pods, func(other *Pod) bool { return other.UID == p.PodUID })
 		switch {
-		case at >= 0 && w.controlPlane.kcm().pods[at].ended():
+		case at >= 0 && w.ControlPlane.KCM().Pods[at].ended():
 			p.EndedAt, p.EndedBecause = w.micro(), "its container terminated"
 		case at >= 0:
 		case p.VanishedAt == nil:
 			p.VanishedAt = w.micro()
 		case c.outlived(p):
 			p.EndedAt, p.EndedBecause = w.micro(), "its kubelet outlived it"
-		case slices.Contains(w.cluster.Spec.Handover.AcceptLostManagers, p.PodName):
+		case slices.Contains(w.Cluster.Spec.Handover.AcceptLostManagers, p.PodName):
 			p.EndedAt, p.EndedBecause = w.micro(), "accepted by a person"
 		}
 	}
@@ -286,80 +206,80 @@ func (c *Controller) outlived(p *ucv1.ManagerProcess) bool {
 		from = seen.steady
 	}
 	wait := time.Duration(p.GracePeriodSeconds+30) * time.Second
-	at := slices.IndexFunc(c.world.controlPlane.hosts, func(n *managementNode) bool { return n.name == p.NodeName })
-	return at >= 0 && c.world.controlPlane.hosts[at].bootID == p.BootID && !seen.steady.IsZero() && seen.changed.Sub(from) >= wait
+	at := slices.IndexFunc(c.world.ControlPlane.Hosts, func(n *ManagementNode) bool { return n.Name == p.NodeName })
+	return at >= 0 && c.world.ControlPlane.Hosts[at].BootID == p.BootID && !seen.steady.IsZero() && seen.changed.Sub(from) >= wait
 }
 
 func (w *World) micro() *metav1.MicroTime {
-	t := metav1.NewMicroTime(w.now)
+	t := metav1.NewMicroTime(w.Now)
 	return &t
 }
 
-func (cp *ControlPlane) observe(d *workload) observation.Component {
+func (cp *ControlPlane) observe(d *Workload) observation.Component {
 	component := observation.Component{
-		Ref:        observation.Ref{Kind: "Deployment", Namespace: cp.w.cluster.Namespace, Name: d.name, UID: d.uid},
+		Ref:        observation.Ref{Kind: "Deployment", Namespace: cp.w.Cluster.Namespace, Name: d.Name, UID: d.UID},
 		Container:  d.container,
-		Arguments:  observation.Arguments{Flags: d.arguments},
+		Arguments:  observation.Arguments{Flags: d.Arguments},
 		Replicas:   int32(d.replicas),
-		FieldOwner: d.fieldOwner,
+		FieldOwner: d.FieldOwner,
 	}
 	if d.real != nil {
 		component = *d.real
-		component.Arguments.Flags, component.Pods = d.arguments, nil
+		component.Arguments.Flags, component.Pods = d.Arguments, nil
 	}
 	serving, old := 0, 0
-	for _, p := range d.pods {
+	for _, p := range d.Pods {
 		component.Pods = append(component.Pods, cp.observePod(p))
-		if p.generation != d.generation {
+		if p.Generation != d.Generation {
 			old++
 		}
 		if p.ready() {
 			serving++
 		}
 	}
-	component.RolledOut = d.observed == d.generation && old == 0 && serving >= d.replicas
+	component.RolledOut = d.observed == d.Generation && old == 0 && serving >= d.replicas
 	return component
 }
 
-func (cp *ControlPlane) observePod(p *pod) observation.Process {
+func (cp *ControlPlane) observePod(p *Pod) observation.Process {
 	process := observation.Process{
-		PodName: p.name, PodUID: p.uid, NodeName: p.node, Arguments: observation.Arguments{Flags: p.arguments},
+		PodName: p.Name, PodUID: p.UID, NodeName: p.Node, Arguments: observation.Arguments{Flags: p.Arguments},
 		GracePeriodSeconds: int64(gracePeriod / time.Second),
 	}
 	if p.real != nil {
 		process = *p.real
 	}
-	process.Terminating, process.Ready, process.Ended, process.DeletionCost = p.terminating(), p.ready(), p.ended(), p.cost
-	for _, n := range cp.hosts {
-		if n.name == p.node {
-			process.BootID = n.bootID
+	process.Terminating, process.Ready, process.Ended, process.DeletionCost = p.Terminating(), p.ready(), p.ended(), p.cost
+	for _, n := range cp.Hosts {
+		if n.Name == p.Node {
+			process.BootID = n.BootID
 		}
 	}
-	if p.process != nil {
-		process.ContainerID, process.StartedAt, process.Started = p.process.id, p.process.startedAt, true
+	if p.Process != nil {
+		process.ContainerID, process.StartedAt, process.Started = p.Process.id, p.Process.startedAt, true
 	}
 	return process
 }
 
-func (c *Controller) observeLease(name string, l lease) observation.Observed[observation.Lease] {
-	if l == (lease{}) {
+func (c *Controller) observeLease(name string, l Lease) observation.Observed[observation.Lease] {
+	if l == (Lease{}) {
 		return observation.Absent[observation.Lease]()
 	}
 	w := c.world
 	before, looked := c.leases[name]
-	seen := watch(c.leases, name, l.renewed, w.now)
-	if looked && before.version != l.version() {
-		seen.changed = w.now
+	seen := watch(c.leases, name, l.Renewed, w.Now)
+	if looked && before.version != l.Version() {
+		seen.changed = w.Now
 	}
-	if looked && before.holder != l.holder {
-		seen.held = w.now
+	if looked && before.holder != l.Holder {
+		seen.held = w.Now
 	}
-	seen.version, seen.holder = l.version(), l.holder
+	seen.version, seen.holder = l.Version(), l.Holder
 	c.leases[name] = seen
 	return observation.Known(observation.Lease{
-		Ref:    w.leases.ref(name),
-		Holder: l.holder, DurationSeconds: int32(leaseDuration / time.Second), AcquireTime: l.acquired, RenewTime: l.renewed,
-		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.renewed,
+		Ref:    w.Leases.ref(name),
+		Holder: l.Holder, DurationSeconds: int32(LeaseDuration / time.Second), AcquireTime: l.Acquired, RenewTime: l.Renewed,
+		ChangedAt: seen.changed, WatchedAt: seen.since, RenewedBy: l.Renewed,
 		HeldSince: seen.held, Version: seen.version,
 	})
 }

@@ -13,12 +13,12 @@ import (
 // observeMachineController names those that are not found, too, as the reader of real ones does.
 func (cp *ControlPlane) observeMachineController() []observation.MachineControllerDeployment {
 	var deployments []observation.MachineControllerDeployment
-	for _, d := range cp.workloads {
-		if d.flag != "" && !slices.Contains(cp.w.traits.Hidden, d.name) {
+	for _, d := range cp.Workloads {
+		if d.Flag != "" && !slices.Contains(cp.w.Traits.Hidden, d.Name) {
 			deployments = append(deployments, observation.MachineControllerDeployment{
 				Component:     cp.observe(d),
-				Program:       observation.MachineControllerProgram(d.name),
-				Flag:          d.flag,
+				Program:       observation.MachineControllerProgram(d.Name),
+				Flag:          d.Flag,
 				InUserCluster: d.inUserCluster,
 			})
 		}
@@ -37,12 +37,12 @@ func (cp *ControlPlane) missingMachineController() []observation.MachineControll
 	for _, program := range []observation.MachineControllerProgram{observation.MachineController, observation.MachineWebhook,
 		observation.OperatingSystemManager} {
 		none := program == observation.OperatingSystemManager &&
-			cp.w.cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
-		if hidden := slices.Contains(cp.w.traits.Hidden, string(program)); !none && (hidden || cp.workload(string(program)) == nil) {
+			cp.w.Cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+		if hidden := slices.Contains(cp.w.Traits.Hidden, string(program)); !none && (hidden || cp.Workload(string(program)) == nil) {
 			missing = append(
 				missing,
 				observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
-					Ref: observation.Ref{Kind: "Deployment", Namespace: cp.w.cluster.Namespace, Name: string(program)},
+					Ref: observation.Ref{Kind: "Deployment", Namespace: cp.w.Cluster.Namespace, Name: string(program)},
 				}},
 			)
 		}
@@ -50,8 +50,9 @@ func (cp *ControlPlane) missingMachineController() []observation.MachineControll
 	return missing
 }
 
-func (as *Addons) observe() observation.Addons {
-	addons := observation.Addons{CCM: as.observeSet(&as.ccm), CSI: as.observeSet(&as.csi), Obsolete: as.obsolete}
+// Observe both sets, as far as they are wanted.
+func (as *Addons) Observe() observation.Addons {
+	addons := observation.Addons{CCM: as.observeSet(&as.CCM), CSI: as.observeSet(&as.CSI), Obsolete: as.Obsolete}
 	if as.w.needs().WithdrawAddons {
 		return withdrawn(as.w)
 	}
@@ -59,8 +60,8 @@ func (as *Addons) observe() observation.Addons {
 		return addons
 	}
 	addons.CCM.WorkloadWithheld, addons.CCM.Unhealthy = true, nil
-	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, func(ref observation.Ref) bool { return isWorkload(ref.Kind) })
-	addons.Obsolete = slices.Concat(as.obsolete, as.ccm.workloads())
+	addons.CCM.Drifted = slices.DeleteFunc(addons.CCM.Drifted, func(ref observation.Ref) bool { return IsWorkload(ref.Kind) })
+	addons.Obsolete = slices.Concat(as.Obsolete, as.CCM.workloads())
 	return addons
 }
 
@@ -68,9 +69,9 @@ func (as *Addons) observe() observation.Addons {
 func withdrawn(w *World) observation.Addons {
 	set := observation.AddonSet{Withdrawn: true, WorkloadWithheld: true}
 	addons := observation.Addons{CCM: set, CSI: set}
-	for _, a := range []*addonSet{&w.addons.ccm, &w.addons.csi} {
-		for _, object := range a.wanted {
-			if a.present[object] && object.Kind != "CSIDriver" {
+	for _, a := range []*AddonSet{&w.Addons.CCM, &w.Addons.CSI} {
+		for _, object := range a.Wanted {
+			if a.Present[object] && object.Kind != "CSIDriver" {
 				addons.Obsolete = append(addons.Obsolete, object)
 			}
 		}
@@ -80,26 +81,26 @@ func withdrawn(w *World) observation.Addons {
 
 func (ccm *CCM) observePods() []string {
 	var names []string
-	for _, p := range ccm.processes {
-		if !p.podGone {
-			names = append(names, p.podName)
+	for _, p := range ccm.Processes {
+		if !p.PodGone {
+			names = append(names, p.PodName)
 		}
 	}
 	return names
 }
 
-func (as *Addons) observeSet(a *addonSet) observation.AddonSet {
+func (as *Addons) observeSet(a *AddonSet) observation.AddonSet {
 	set := a.seen
-	set.Drifted, set.Foreign, set.Unschedulable = as.wantedOf(a), a.foreign, len(as.w.nodes.all) == 0
-	if stale := a.name == outcome.CCMSet &&
-		(as.w.ccm.armed != as.w.needs().Lock || as.w.ccm.cloudNode != as.w.ccm.wantsCloudNode()); stale {
+	set.Drifted, set.Foreign, set.Unschedulable = as.wantedOf(a), a.Foreign, len(as.w.Nodes.All) == 0
+	if stale := a.Name == outcome.CCMSet &&
+		(as.w.CCM.armed != as.w.needs().Lock || as.w.CCM.CloudNode != as.w.CCM.WantsCloudNode()); stale {
 		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref observation.Ref) bool { return a.stale[ref] })...)
 	}
-	if a.name == outcome.CCMSet && (!slices.ContainsFunc(as.w.ccm.processes, (*process).alive) || as.w.ccm.rolls()) {
+	if a.Name == outcome.CCMSet && (!slices.ContainsFunc(as.w.CCM.Processes, (*Process).Alive) || as.w.CCM.rolls()) {
 		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
 	}
-	csiUp := slices.ContainsFunc(as.w.nodes.all, func(n *node) bool { return n.csi })
-	if a.name == outcome.CSISet && !csiUp && a.wants("DaemonSet") {
+	csiUp := slices.ContainsFunc(as.w.Nodes.All, func(n *Node) bool { return n.CSI })
+	if a.Name == outcome.CSISet && !csiUp && a.wants("DaemonSet") {
 		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
 	}
 	return set
@@ -108,25 +109,26 @@ func (as *Addons) observeSet(a *addonSet) observation.AddonSet {
 func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	w := c.world
 	if w.needs().Probe {
-		probe := observation.Probe{Set: w.addons.observeSet(&w.addons.probe), Lease: c.observeLease("probe", w.leases.probe).Value()}
-		if w.traits.ProbeDies {
+		probe := observation.Probe{Set: w.Addons.observeSet(&w.Addons.Probe), Lease: c.observeLease("probe", w.Leases.probe).Value()}
+		if w.Traits.ProbeDies {
 			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 " +
 				"Error"}
 		}
 		return observation.Known(probe)
 	}
 	probe := observation.Probe{}
-	for _, object := range w.addons.probe.wanted {
-		if w.addons.probe.present[object] {
+	for _, object := range w.Addons.Probe.Wanted {
+		if w.Addons.Probe.Present[object] {
 			probe.Left = append(probe.Left, object)
 		}
 	}
 	return observation.Known(probe)
 }
 
-func (ls *Leases) observeFence() observation.Fence {
+// ObserveFence is what the API server answers for the CCM's identity.
+func (ls *Leases) ObserveFence() observation.Fence {
 	fence := observation.Fence{
-		Open:     ls.fenceOpen,
+		Open:     ls.FenceOpen,
 		Identity: "system:serviceaccount:kube-system:cloud-controller-manager",
 		Lease:    "kube-system/cloud-controller-manager",
 	}
@@ -134,46 +136,46 @@ func (ls *Leases) observeFence() observation.Fence {
 		seen := ls.w.real.Observation.Fence.Value()
 		fence.Identity, fence.Lease = seen.Identity, seen.Lease
 	}
-	if ls.fenceOpen || ls.w.traits.LeasesAreFree {
+	if ls.FenceOpen || ls.w.Traits.LeasesAreFree {
 		fence.Allowed = []string{"create", "update"}
 	}
 	return fence
 }
 
 func (ms *Machines) observe() observation.Observed[observation.Machines] {
-	if ms.w.traits.WithoutMachineController {
+	if ms.w.Traits.WithoutMachineController {
 		return observation.Absent[observation.Machines]()
 	}
 	var seen observation.Machines
-	for _, d := range ms.deployments {
+	for _, d := range ms.Deployments {
 		seen.Deployments = append(seen.Deployments, observation.MachineDeployment{
-			Ref: d.ref(), Paused: d.paused, Deleting: d.deleting, RestartValue: d.restart, Replicas: int32(d.replicas),
-			Version: d.version(), Generation: int64(d.generation), MaxSurge: int32(d.surge), MaxUnavailable: int32(d.mayBeUnavailable()),
-			Settled: d.settled && d.observed == d.generation, Guard: d.observeGuard(),
+			Ref: d.ref(), Paused: d.Paused, Deleting: d.Deleting, RestartValue: d.Restart, Replicas: int32(d.Replicas),
+			Version: d.version(), Generation: int64(d.Generation), MaxSurge: int32(d.Surge), MaxUnavailable: int32(d.MayBeUnavailable()),
+			Settled: d.Settled && d.Observed == d.Generation, Guard: d.observeGuard(),
 		})
-		for _, s := range ms.setsOf(d) {
+		for _, s := range ms.SetsOf(d) {
 			seen.Sets = append(seen.Sets, observation.MachineSet{
-				Ref:          observation.Ref{Kind: "MachineSet", Namespace: d.namespace, Name: s.name, UID: s.uid},
-				Deployment:   d.uid,
-				RestartValue: s.restart,
-				CreatedAt:    s.createdAt,
-				Replicas:     int32(s.replicas),
-				Current:      d.current(s),
+				Ref:          observation.Ref{Kind: "MachineSet", Namespace: d.Namespace, Name: s.Name, UID: s.UID},
+				Deployment:   d.UID,
+				RestartValue: s.Restart,
+				CreatedAt:    s.CreatedAt,
+				Replicas:     int32(s.Replicas),
+				Current:      d.Current(s),
 				Version:      s.version(),
-				Revision:     s.uid,
+				Revision:     s.UID,
 			})
 		}
 	}
-	for _, m := range ms.all {
+	for _, m := range ms.All {
 		seen.Machines = append(seen.Machines, observation.Machine{
-			Ref:           observation.Ref{Kind: "Machine", Namespace: m.namespace, Name: m.name, UID: m.uid},
-			OfCanary:      m.namespace == machineNamespace && ms.w.canary.has(m),
-			GoesFirst:     m.goesFirst,
-			Set:           m.set,
-			Annotation:    m.annotation,
-			NodeName:      m.node,
-			CreatedAt:     m.createdAt,
-			Deleting:      m.deleting(),
+			Ref:           observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID},
+			OfCanary:      m.Namespace == MachineNamespace && ms.w.Canary.Has(m),
+			GoesFirst:     m.GoesFirst,
+			Set:           m.Set,
+			Annotation:    m.Annotation,
+			NodeName:      m.Node,
+			CreatedAt:     m.CreatedAt,
+			Deleting:      m.Deleting(),
 			DeletingSince: m.deletedAt,
 		})
 	}
@@ -181,18 +183,18 @@ func (ms *Machines) observe() observation.Observed[observation.Machines] {
 }
 
 func (ns *Nodes) observe() []observation.Node {
-	nodes, labels := make([]observation.Node, 0, len(ns.all)), ns.cloudLabels()
-	for _, n := range ns.all {
+	nodes, labels := make([]observation.Node, 0, len(ns.All)), ns.cloudLabels()
+	for _, n := range ns.All {
 		seen := observation.Node{
-			Name: n.name, UID: n.uid, ProviderID: n.providerID, Ready: n.ready, ReadyChangedAt: n.readyChangedAt,
-			Uninitialized: n.tainted, CreatedAt: n.createdAt,
+			Name: n.Name, UID: n.UID, ProviderID: n.ProviderID, Ready: n.Ready, ReadyChangedAt: n.readyChangedAt,
+			Uninitialized: n.Tainted, CreatedAt: n.CreatedAt,
 			Addresses: n.addresses(), Labels: labels,
 		}
 		if n.seen != nil {
 			seen.Kubelet, seen.Labels, seen.PodCIDRs, seen.Routed = n.seen.Kubelet, n.seen.Labels, n.seen.PodCIDRs, n.seen.Routed
 		}
-		if n.csi {
-			seen.CSIDrivers = ns.w.provider().CSIDrivers
+		if n.CSI {
+			seen.CSIDrivers = ns.w.Provider().CSIDrivers
 		}
 		nodes = append(nodes, seen)
 	}
@@ -230,23 +232,23 @@ func (st *Storage) observeInventory() observation.Observed[observation.Inventory
 	if st.w.real != nil {
 		inventory := st.w.real.Observation.Inventory.Value()
 		inventory.Nodes, inventory.Volumes = nil, st.awaitRegistration(inventory.Volumes)
-		return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.nodes.observe()), st.w.machines.observe())
+		return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.Nodes.observe()), st.w.Machines.observe())
 	}
 	inventory := observation.Inventory{
-		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: st.phase, Claim: "default/data"}}, st.made...),
+		Volumes: append([]observation.Volume{{Name: "data", UID: "pv-1", Phase: st.Phase, Claim: "default/data"}}, st.Made...),
 	}
-	if st.w.traits.RegisteredBy != "" {
+	if st.w.Traits.RegisteredBy != "" {
 		inventory.Volumes[0].Plugin = InTreePlugin
 		inventory.Volumes = st.awaitRegistration(inventory.Volumes)
 	}
-	for _, s := range st.w.cloud.services {
+	for _, s := range st.w.Cloud.Services {
 		inventory.LoadBalancers = append(inventory.LoadBalancers, observation.LoadBalancer{
-			Namespace: "default", Name: s.name, UID: s.uid, Ingress: slices.Clone(s.ingress),
+			Namespace: "default", Name: s.Name, UID: s.UID, Ingress: slices.Clone(s.ingress),
 		})
 	}
 	for _, class := range st.observeClasses() {
 		inventory.StorageClasses = append(inventory.StorageClasses,
 			observation.ClassRecord{Name: class.Name, Provisioner: class.Provisioner, Default: class.Default})
 	}
-	return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.nodes.observe()), st.w.machines.observe())
+	return baseline.WithNodes(observation.Known(inventory), observation.Known(st.w.Nodes.observe()), st.w.Machines.observe())
 }

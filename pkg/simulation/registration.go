@@ -12,7 +12,7 @@ import (
 // awaitRegistration gives volumes of the in-tree plugin that are not annotated yet a path: KCM annotates them once they are
 // migrated, and then they are awaited.
 func (st *Storage) awaitRegistration(volumes []observation.Volume) []observation.Volume {
-	provider := st.w.provider()
+	provider := st.w.Provider()
 	if provider.RegisteredBy == "" {
 		return volumes
 	}
@@ -36,7 +36,7 @@ func (st *Storage) observeRegistered(inventory observation.Inventory) map[string
 
 // unregisteredFor is how long it is until a volume is registered, from when Machines can be replaced, or it was made.
 func (st *Storage) unregisteredFor(volume observation.Volume) time.Duration {
-	configured := st.w.facts().MachineControllerConfiguredAt
+	configured := st.w.Facts().MachineControllerConfiguredAt
 	switch {
 	case st.w.real != nil && st.w.real.Observation.Registered.Value()[volume.Path]:
 		return 0
@@ -47,7 +47,7 @@ func (st *Storage) unregisteredFor(volume observation.Volume) time.Duration {
 	if volume.CreatedAt.After(since) {
 		since = volume.CreatedAt
 	}
-	return observation.RegistrationInterval - st.w.now.Sub(since) - st.passedOver
+	return observation.RegistrationInterval - st.w.Now.Sub(since) - st.passedOver
 }
 
 // passOver a wait for the CSI driver: half an hour of seconds in which nothing else happens would have to be gone through. It

@@ -16,15 +16,15 @@ type Rollouts struct{ w *World }
 
 // step rolls, within the bounds of surge and unavailability.
 func (ro *Rollouts) step() {
-	if !ro.w.controlPlane.machineControllerRuns() {
+	if !ro.w.ControlPlane.machineControllerRuns() {
 		return
 	}
-	for _, d := range slices.Clone(ro.w.machines.deployments) {
-		d.observed = d.generation
+	for _, d := range slices.Clone(ro.w.Machines.Deployments) {
+		d.Observed = d.Generation
 		switch {
-		case d.deleting:
+		case d.Deleting:
 			ro.delete(d)
-		case d.paused:
+		case d.Paused:
 			ro.scalePaused(d)
 		default:
 			ro.roll(d)
@@ -33,59 +33,60 @@ func (ro *Rollouts) step() {
 	}
 }
 
-func (ro *Rollouts) delete(d *machineDeployment) {
+func (ro *Rollouts) delete(d *MachineDeployment) {
 	left := 0
-	for _, s := range ro.w.machines.setsOf(d) {
-		s.replicas = 0
-		left += len(slices.DeleteFunc(slices.Clone(ro.w.machines.all), func(m *machine) bool { return m.set != s.uid }))
+	for _, s := range ro.w.Machines.SetsOf(d) {
+		s.Replicas = 0
+		left += len(slices.DeleteFunc(slices.Clone(ro.w.Machines.All), func(m *Machine) bool { return m.Set != s.UID }))
 	}
 	if left == 0 {
-		ro.w.machines.sets = slices.DeleteFunc(ro.w.machines.sets, func(s *machineSet) bool { return s.deployment == d.uid })
-		ro.w.machines.deployments = slices.DeleteFunc(ro.w.machines.deployments, func(other *machineDeployment) bool { return other == d })
+		ro.w.Machines.Sets = slices.DeleteFunc(ro.w.Machines.Sets, func(s *MachineSet) bool { return s.Deployment == d.UID })
+		gone := func(other *MachineDeployment) bool { return other == d }
+		ro.w.Machines.Deployments = slices.DeleteFunc(ro.w.Machines.Deployments, gone)
 	}
 }
 
 // splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds counts
 // as none for that pass (getNewMachineSet returns nil).
-func (ro *Rollouts) splitSets(d *machineDeployment) (current *machineSet, old []*machineSet, exists bool) {
-	old = ro.w.machines.setsOf(d)
-	at := slices.IndexFunc(old, d.current)
+func (ro *Rollouts) splitSets(d *MachineDeployment) (current *MachineSet, old []*MachineSet, exists bool) {
+	old = ro.w.Machines.SetsOf(d)
+	at := slices.IndexFunc(old, d.Current)
 	if at < 0 {
 		return nil, old, false
 	}
 	current = old[at]
 	old = slices.Delete(old, at, at+1)
-	if current.minReady != d.guard.minReady {
-		current.minReady = d.guard.minReady
+	if current.minReady != d.Guard.MinReady {
+		current.minReady = d.Guard.MinReady
 		return nil, old, true
 	}
 	return current, old, true
 }
 
-func (d *machineDeployment) scale(s *machineSet, replicas int) {
-	if s.replicas != replicas {
-		s.replicas, s.desired, s.most = max(0, replicas), d.replicas, d.replicas+d.surge
+func (d *MachineDeployment) scale(s *MachineSet, replicas int) {
+	if s.Replicas != replicas {
+		s.Replicas, s.desired, s.most = max(0, replicas), d.Replicas, d.Replicas+d.Surge
 	}
 }
 
 // scalePaused (scale): a paused MachineDeployment is scaled all the same. One that has Machines gets all replicas; when the
 // current one is saturated, the old ones go to 0; else all change in proportion.
-func (ro *Rollouts) scalePaused(d *machineDeployment) {
+func (ro *Rollouts) scalePaused(d *MachineDeployment) {
 	current, old, _ := ro.splitSets(d)
 	slices.Reverse(old)
 	all := slices.Clone(old)
 	if current != nil {
 		all = append(all, current)
 	}
-	active := slices.DeleteFunc(slices.Clone(all), func(s *machineSet) bool { return s.replicas == 0 })
+	active := slices.DeleteFunc(slices.Clone(all), func(s *MachineSet) bool { return s.Replicas == 0 })
 	switch {
 	case len(all) == 0:
 	case len(active) == 0 && current != nil:
-		d.scale(current, d.replicas)
+		d.scale(current, d.Replicas)
 	case len(active) == 0:
-		d.scale(old[0], d.replicas)
+		d.scale(old[0], d.Replicas)
 	case len(active) == 1:
-		d.scale(active[0], d.replicas)
+		d.scale(active[0], d.Replicas)
 	case ro.saturated(d, current):
 		for _, s := range old {
 			d.scale(s, 0)
@@ -96,17 +97,17 @@ func (ro *Rollouts) scalePaused(d *machineDeployment) {
 }
 
 // saturated (IsSaturated): all replicas are available, tainted or not.
-func (ro *Rollouts) saturated(d *machineDeployment, s *machineSet) bool {
-	return s != nil && s.replicas == d.replicas && s.desired == d.replicas && ro.w.machines.available(s) == d.replicas
+func (ro *Rollouts) saturated(d *MachineDeployment, s *MachineSet) bool {
+	return s != nil && s.Replicas == d.Replicas && s.desired == d.Replicas && ro.w.Machines.available(s) == d.Replicas
 }
 
-func (d *machineDeployment) scaleInProportion(active []*machineSet) {
+func (d *MachineDeployment) scaleInProportion(active []*MachineSet) {
 	allowed, total := 0, 0
-	if d.replicas > 0 {
-		allowed = d.replicas + d.surge
+	if d.Replicas > 0 {
+		allowed = d.Replicas + d.Surge
 	}
 	for _, s := range active {
-		total += s.replicas
+		total += s.Replicas
 	}
 	add, added := allowed-total, 0
 	sizes := make([]int, 0, len(active))
@@ -121,7 +122,7 @@ func (d *machineDeployment) scaleInProportion(active []*machineSet) {
 			}
 		}
 		added += share
-		sizes = append(sizes, s.replicas+share)
+		sizes = append(sizes, s.Replicas+share)
 	}
 	sizes[0] += add - added
 	for i, s := range active {
@@ -130,25 +131,25 @@ func (d *machineDeployment) scaleInProportion(active []*machineSet) {
 }
 
 // share (getMachineSetFraction) is by how much a MachineSet changes in proportion.
-func (d *machineDeployment) share(s *machineSet) int {
-	if d.replicas == 0 || s.most == 0 {
-		return -s.replicas
+func (d *MachineDeployment) share(s *MachineSet) int {
+	if d.Replicas == 0 || s.most == 0 {
+		return -s.Replicas
 	}
-	return int(math.Round(float64(s.replicas*(d.replicas+d.surge))/float64(s.most))) - s.replicas
+	return int(math.Round(float64(s.Replicas*(d.Replicas+d.Surge))/float64(s.most))) - s.Replicas
 }
 
-func (ro *Rollouts) roll(d *machineDeployment) {
+func (ro *Rollouts) roll(d *MachineDeployment) {
 	current, old, exists := ro.splitSets(d)
 	switch {
 	case !exists:
 		// Without operating-system-manager there is no bootstrap configuration, and the machine-controller waits for it.
-		if _, running := ro.w.controlPlane.runs(
+		if _, running := ro.w.ControlPlane.Runs(
 			"operating-system-manager",
 			"external-cloud-provider",
 		); running ||
-			ro.w.traits.WithoutOperatingSystemManager {
-			set := ro.w.machines.createSet(d)
-			set.replicas = d.newReplicas(set, old)
+			ro.w.Traits.WithoutOperatingSystemManager {
+			set := ro.w.Machines.CreateSet(d)
+			set.Replicas = d.newReplicas(set, old)
 		}
 		return
 	case current == nil:
@@ -160,77 +161,77 @@ func (ro *Rollouts) roll(d *machineDeployment) {
 }
 
 // newReplicas (NewMSNewReplicas) fills up to replicas and surge.
-func (d *machineDeployment) newReplicas(current *machineSet, old []*machineSet) int {
-	if current.replicas >= d.replicas {
-		return d.replicas
+func (d *MachineDeployment) newReplicas(current *MachineSet, old []*MachineSet) int {
+	if current.Replicas >= d.Replicas {
+		return d.Replicas
 	}
-	room := d.replicas + d.surge - current.replicas - sum(old)
-	return current.replicas + max(0, min(room, d.replicas-current.replicas))
+	room := d.Replicas + d.Surge - current.Replicas - sum(old)
+	return current.Replicas + max(0, min(room, d.Replicas-current.Replicas))
 }
 
-func sum(sets []*machineSet) int {
+func sum(sets []*MachineSet) int {
 	total := 0
 	for _, s := range sets {
-		total += s.replicas
+		total += s.Replicas
 	}
 	return total
 }
 
-// mayBeUnavailable (MaxUnavailable): where surge and unavailability both come to 0, one may be unavailable.
-func (d *machineDeployment) mayBeUnavailable() int {
-	if d.surge == 0 && d.unavailable == 0 {
-		return min(1, d.replicas)
+// MayBeUnavailable (MaxUnavailable): where surge and unavailability both come to 0, one may be unavailable.
+func (d *MachineDeployment) MayBeUnavailable() int {
+	if d.Surge == 0 && d.Unavailable == 0 {
+		return min(1, d.Replicas)
 	}
-	return min(d.unavailable, d.replicas)
+	return min(d.Unavailable, d.Replicas)
 }
 
 // scaleDownOld (reconcileOldMachineSets): first what is not available, whichever Machine the MachineSet then takes; then what is
 // available beyond the least.
-func (ro *Rollouts) scaleDownOld(d *machineDeployment, current *machineSet, old []*machineSet) {
-	least := d.replicas - d.mayBeUnavailable()
-	budget := sum(old) + current.replicas - least - (current.replicas - ro.w.machines.available(current))
+func (ro *Rollouts) scaleDownOld(d *MachineDeployment, current *MachineSet, old []*MachineSet) {
+	least := d.Replicas - d.MayBeUnavailable()
+	budget := sum(old) + current.Replicas - least - (current.Replicas - ro.w.Machines.available(current))
 	if sum(old) == 0 || budget <= 0 {
 		return
 	}
 	for _, s := range old {
-		taken := min(budget, max(0, s.replicas-ro.w.machines.available(s)))
+		taken := min(budget, max(0, s.Replicas-ro.w.Machines.available(s)))
 		budget -= taken
-		d.scale(s, s.replicas-taken)
+		d.scale(s, s.Replicas-taken)
 	}
-	spare := ro.w.machines.available(current) - least
+	spare := ro.w.Machines.available(current) - least
 	for _, s := range old {
-		spare += ro.w.machines.available(s)
+		spare += ro.w.Machines.available(s)
 	}
 	for _, s := range old {
-		taken := max(0, min(spare, s.replicas))
+		taken := max(0, min(spare, s.Replicas))
 		spare -= taken
-		d.scale(s, s.replicas-taken)
+		d.scale(s, s.Replicas-taken)
 	}
 }
 
 // pruneSets keeps one old revision, as revisionHistoryLimit does by default.
-func (ro *Rollouts) pruneSets(old []*machineSet) {
-	empty := slices.DeleteFunc(slices.Clone(old), func(s *machineSet) bool {
-		return slices.ContainsFunc(ro.w.machines.all, func(m *machine) bool { return m.set == s.uid })
+func (ro *Rollouts) pruneSets(old []*MachineSet) {
+	empty := slices.DeleteFunc(slices.Clone(old), func(s *MachineSet) bool {
+		return slices.ContainsFunc(ro.w.Machines.All, func(m *Machine) bool { return m.Set == s.UID })
 	})
 	if len(empty) > 1 {
-		ro.w.machines.sets = slices.DeleteFunc(ro.w.machines.sets, func(s *machineSet) bool { return s == empty[0] })
+		ro.w.Machines.Sets = slices.DeleteFunc(ro.w.Machines.Sets, func(s *MachineSet) bool { return s == empty[0] })
 	}
 }
 
 // report writes the status, which does not count Machines that are being deleted.
-func (ro *Rollouts) report(d *machineDeployment) {
+func (ro *Rollouts) report(d *MachineDeployment) {
 	updated, total := 0, 0
-	for _, s := range ro.w.machines.setsOf(d) {
-		count := len(ro.w.machines.of(s))
+	for _, s := range ro.w.Machines.SetsOf(d) {
+		count := len(ro.w.Machines.Of(s))
 		total += count
-		if d.current(s) {
+		if d.Current(s) {
 			updated += count
 		}
 	}
-	d.settled = updated == d.replicas && total == d.replicas
+	d.Settled = updated == d.Replicas && total == d.Replicas
 }
 
-func (d *machineDeployment) ref() observation.Ref {
-	return observation.Ref{Kind: "MachineDeployment", Namespace: d.namespace, Name: d.name, UID: d.uid}
+func (d *MachineDeployment) ref() observation.Ref {
+	return observation.Ref{Kind: "MachineDeployment", Namespace: d.Namespace, Name: d.Name, UID: d.UID}
 }

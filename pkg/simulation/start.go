@@ -28,20 +28,6 @@ type Start struct {
 	Now time.Time
 }
 
-// StartOf is what a controller that has just started observes of a world, with the objects that the catalogue would have.
-func StartOf(w *World) Start {
-	addons := w.addons.observe()
-	return Start{
-		Observation: NewController(w).Observe(), Now: w.now,
-		Objects: map[outcome.AddonSetName][]observation.Ref{
-			outcome.CCMSet: w.addons.ccm.wanted, outcome.CSISet: w.addons.csi.wanted, outcome.ProbeSet: w.addons.probe.wanted,
-		},
-		Differing: slices.DeleteFunc(slices.Concat(addons.CCM.Drifted, addons.CSI.Drifted), func(object observation.Ref) bool {
-			return !w.addons.ccm.present[object] && !w.addons.csi.present[object]
-		}),
-	}
-}
-
 // complete lays the model over what was observed. What could not be looked at is not known any better in a model, and what is not
 // modelled stays as it was.
 func (s *Start) complete(o *observation.Observation) {
@@ -101,66 +87,66 @@ func withoutBlocking(seen observation.Observed[[]observation.Finding]) observati
 func WorldOf(start Start) *World {
 	// Nothing is left to chance, but the model draws lots between equals: the same ones every time. What it makes has other names
 	// than what was made by a model before.
-	w := newWorld(start.Now, rand.New(rand.NewPCG(1, 1)))
+	w := NewWorld(start.Now, rand.New(rand.NewPCG(1, 1)))
 	w.ids, w.real, w.hasty = 1<<20, &start, true
 	o := start.Observation
-	w.traits = Traits{
+	w.Traits = Traits{
 		WithoutMachineController: o.Machines.IsAbsent(),
 		LeasesAreFree:            !o.Fence.Value().Open && len(o.Fence.Value().Allowed) > 0,
 	}
-	w.leases.fenceOpen = o.Fence.Value().Open
+	w.Leases.FenceOpen = o.Fence.Value().Open
 	w.takeCluster(o)
-	w.controlPlane.takeAll(o)
-	w.controlPlane.takeMachineController(o)
-	w.machines.take(o.Machines.Value(), o.Nodes.Value())
-	w.addons.take(start)
-	w.leases.takeAll(o)
-	w.storage.takeClasses(o.StorageClasses.Value())
-	w.canary.take(o.Canary.Value())
+	w.ControlPlane.takeAll(o)
+	w.ControlPlane.takeMachineController(o)
+	w.Machines.take(o.Machines.Value(), o.Nodes.Value())
+	w.Addons.take(start)
+	w.Leases.takeAll(o)
+	w.Storage.takeClasses(o.StorageClasses.Value())
+	w.Canary.take(o.Canary.Value())
 	for _, other := range o.ForeignCCMs.Value() {
-		w.ccm.others = append(w.ccm.others, &otherManager{seen: other})
+		w.CCM.Others = append(w.CCM.Others, &OtherManager{Seen: other})
 	}
 	if baseline, known := o.Baseline.Get(); known {
-		w.baseline = &baseline
+		w.Baseline = &baseline
 	}
-	w.storage.attachments, w.leases.mayFreeKCM = o.Attachments.Value(), o.KCMLeaseRight.Value().There
+	w.Storage.Attachments, w.Leases.MayFreeKCM = o.Attachments.Value(), o.KCMLeaseRight.Value().There
 	return w
 }
 
 // takeCluster switches the feature on where that was not done yet, as a person does with the webhook. What only waits for a
 // person, or for time to go by, is not waited for.
 func (w *World) takeCluster(o observation.Observation) {
-	w.cluster = o.Cluster.DeepCopy()
-	spec := &w.cluster.Spec
-	if !w.cluster.ExternalCloudProvider() && w.cluster.DeletionTimestamp.IsZero() {
-		w.cluster.Status.Origin = ucv1.OriginInTree
-		w.flip(true)
+	w.Cluster = o.Cluster.DeepCopy()
+	spec := &w.Cluster.Spec
+	if !w.Cluster.ExternalCloudProvider() && w.Cluster.DeletionTimestamp.IsZero() {
+		w.Cluster.Status.Origin = ucv1.OriginInTree
+		w.Flip(true)
 	}
 	spec.Paused, spec.Mode, spec.Approval, spec.Handover.PauseBeforePointOfNoReturn = false, "", ucv1.ApprovalSpec{}, false
 	spec.Rollout.SoakSeconds = new(int32(0))
 	if seconds := spec.Rollout.NodeDeadlineSeconds; seconds != nil && *seconds < patience {
 		spec.Rollout.NodeDeadlineSeconds = nil
 	}
-	if retry := spec.Handover.RetryAfter; retry != nil && retry.After(w.now) {
-		spec.Handover.RetryAfter = new(metav1.NewTime(w.now))
+	if retry := spec.Handover.RetryAfter; retry != nil && retry.After(w.Now) {
+		spec.Handover.RetryAfter = new(metav1.NewTime(w.Now))
 	}
-	if inherited := w.cluster.Status.Inherited; inherited != nil {
-		w.ccm.inherited = *inherited
+	if inherited := w.Cluster.Status.Inherited; inherited != nil {
+		w.CCM.Inherited = *inherited
 	}
 }
 
 func (cp *ControlPlane) takeAll(o observation.Observation) {
 	controlPlane, known := o.ControlPlane.Get()
 	for _, name := range slices.Sorted(maps.Keys(controlPlane.ManagementNodes)) {
-		cp.hosts = append(
-			cp.hosts,
-			&managementNode{name: name, bootID: controlPlane.ManagementNodes[name].BootID, renewed: cp.w.now},
+		cp.Hosts = append(
+			cp.Hosts,
+			&ManagementNode{Name: name, BootID: controlPlane.ManagementNodes[name].BootID, Renewed: cp.w.Now},
 		)
 	}
 	if !known {
 		return
 	}
-	cp.take(kcmName, "", controlPlane.KCM)
+	cp.take(KCMName, "", controlPlane.KCM)
 	for _, component := range controlPlane.Others {
 		name := component.Container
 		if !strings.HasPrefix(name, "kube-") {
@@ -172,56 +158,56 @@ func (cp *ControlPlane) takeAll(o observation.Observation) {
 
 // takeMachineController: what does not exist runs nowhere.
 func (cp *ControlPlane) takeMachineController(o observation.Observation) {
-	cp.w.traits.WithoutOperatingSystemManager = true
+	cp.w.Traits.WithoutOperatingSystemManager = true
 	for _, deployment := range o.MachineController.Value() {
 		if deployment.Missing {
 			continue
 		}
 		if deployment.Program == observation.OperatingSystemManager {
-			cp.w.traits.WithoutOperatingSystemManager = false
+			cp.w.Traits.WithoutOperatingSystemManager = false
 		}
 		cp.take(string(deployment.Program), deployment.Flag, deployment.Component).inUserCluster = deployment.InUserCluster
 	}
 }
 
 // take a Deployment, or the static pods of a component, with its pods and processes.
-func (cp *ControlPlane) take(name, flag string, seen observation.Component) *workload {
-	d := &workload{
-		name:       name,
+func (cp *ControlPlane) take(name, flag string, seen observation.Component) *Workload {
+	d := &Workload{
+		Name:       name,
 		container:  seen.Container,
-		uid:        seen.UID,
-		flag:       flag,
+		UID:        seen.UID,
+		Flag:       flag,
 		replicas:   int(seen.Replicas),
-		arguments:  maps.Clone(seen.Arguments.Flags),
-		generation: 1,
+		Arguments:  maps.Clone(seen.Arguments.Flags),
+		Generation: 1,
 		observed:   1,
-		fieldOwner: seen.FieldOwner,
+		FieldOwner: seen.FieldOwner,
 		real:       &seen,
 	}
-	cp.workloads = append(cp.workloads, d)
+	cp.Workloads = append(cp.Workloads, d)
 	static := 0
 	for _, process := range seen.Pods {
-		p := &pod{
-			name:      process.PodName,
-			uid:       process.PodUID,
-			node:      process.NodeName,
-			arguments: process.Arguments.Flags,
-			createdAt: process.StartedAt,
+		p := &Pod{
+			Name:      process.PodName,
+			UID:       process.PodUID,
+			Node:      process.NodeName,
+			Arguments: process.Arguments.Flags,
+			CreatedAt: process.StartedAt,
 			cost:      process.DeletionCost,
 			real:      &process,
 		}
-		if seen.RolledOut || maps.Equal(p.arguments, d.arguments) || process.ConfigHash != "" {
-			p.generation = d.generation
+		if seen.RolledOut || maps.Equal(p.Arguments, d.Arguments) || process.ConfigHash != "" {
+			p.Generation = d.Generation
 		}
 		if process.ConfigHash != "" {
 			static++
 		}
 		if process.Terminating {
-			p.deletedAt = cp.w.now
+			p.deletedAt = cp.w.Now
 		}
-		cp.takeHost(p.node, process.BootID)
+		cp.takeHost(p.Node, process.BootID)
 		cp.takeProcess(d, p)
-		d.pods = append(d.pods, p)
+		d.Pods = append(d.Pods, p)
 	}
 	if static > 0 {
 		d.replicas = static
@@ -232,57 +218,57 @@ func (cp *ControlPlane) take(name, flag string, seen observation.Component) *wor
 
 // takeHost makes the Node of a pod, and one without a name where there is none at all.
 func (cp *ControlPlane) takeHost(name, bootID string) {
-	known := slices.ContainsFunc(cp.hosts, func(n *managementNode) bool { return n.name == name })
-	if !known && (name != "" || len(cp.hosts) == 0) {
-		cp.hosts = append(cp.hosts, &managementNode{name: name, bootID: bootID, renewed: cp.w.now})
+	known := slices.ContainsFunc(cp.Hosts, func(n *ManagementNode) bool { return n.Name == name })
+	if !known && (name != "" || len(cp.Hosts) == 0) {
+		cp.Hosts = append(cp.Hosts, &ManagementNode{Name: name, BootID: bootID, Renewed: cp.w.Now})
 	}
 }
 
-func (cp *ControlPlane) takeProcess(d *workload, p *pod) {
+func (cp *ControlPlane) takeProcess(d *Workload, p *Pod) {
 	seen := p.real
 	if !seen.Started {
 		return
 	}
-	p.process = &process{
-		id: seen.ContainerID, podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: seen.StartedAt,
-		elects: d.name == kcmName && seen.Arguments.True("leader-elect", true), loops: seen.Arguments.CloudLoops(),
-		armed: p.arguments["enable-leader-migration"] == "true",
+	p.Process = &Process{
+		id: seen.ContainerID, PodName: p.Name, podUID: p.UID, Node: p.Node, arguments: p.Arguments, startedAt: seen.StartedAt,
+		Elects: d.Name == KCMName && seen.Arguments.True("leader-elect", true), Loops: seen.Arguments.CloudLoops(),
+		Armed: p.Arguments["enable-leader-migration"] == "true",
 	}
 	if seen.Ended || seen.Finished {
-		p.process.endedAt = cp.w.now
+		p.Process.endedAt = cp.w.Now
 		return
 	}
-	cp.processes = append(cp.processes, p.process)
+	cp.Processes = append(cp.Processes, p.Process)
 }
 
 // takeAll: who holds one and runs goes on holding it.
 func (ls *Leases) takeAll(o observation.Observation) {
-	ls.kcm = ls.take(o.KCMLease.Value())
-	for _, p := range ls.w.controlPlane.processes {
-		if p.elects && ls.kcm.holder != "" && strings.HasPrefix(ls.kcm.holder, cmp.Or(ls.w.controlPlane.hostname(p), p.podName)+"_") {
-			ls.kcm.holder, p.leading, p.renewed = p.identity(), true, ls.w.now
-			if ls.kcm.acquired.Before(p.startedAt) {
-				ls.kcm.acquired = ls.w.now // The container before it held the Lease; this one takes it soon.
+	ls.KCM = ls.take(o.KCMLease.Value())
+	for _, p := range ls.w.ControlPlane.Processes {
+		if p.Elects && ls.KCM.Holder != "" && strings.HasPrefix(ls.KCM.Holder, cmp.Or(ls.w.ControlPlane.hostname(p), p.PodName)+"_") {
+			ls.KCM.Holder, p.Leading, p.Renewed = p.Identity(), true, ls.w.Now
+			if ls.KCM.Acquired.Before(p.startedAt) {
+				ls.KCM.Acquired = ls.w.Now // The container before it held the Lease; this one takes it soon.
 			}
 		}
 	}
-	ls.ccm = ls.take(o.CCMLease.Value())
-	if ls.ccm.holder != "" && len(ls.w.ccm.processes) > 0 && ls.fenceOpen {
-		ls.ccm.holder, ls.w.ccm.processes[0].leading, ls.w.ccm.processes[0].renewed = ls.w.ccm.processes[0].identity(), true, ls.w.now
+	ls.CCM = ls.take(o.CCMLease.Value())
+	if ls.CCM.Holder != "" && len(ls.w.CCM.Processes) > 0 && ls.FenceOpen {
+		ls.CCM.Holder, ls.w.CCM.Processes[0].Leading, ls.w.CCM.Processes[0].Renewed = ls.w.CCM.Processes[0].Identity(), true, ls.w.Now
 	}
 	if seen, known := o.Lock.Get(); known {
-		ls.lock = lock{lease: ls.take(seen.Lease), granted: seen.Granted, file: len(seen.Left) > 0}
+		ls.Lock = Lock{Lease: ls.take(seen.Lease), Granted: seen.Granted, File: len(seen.Left) > 0}
 	}
 }
 
-func (ls *Leases) take(seen observation.Lease) lease {
-	return lease{holder: seen.Holder, acquired: seen.AcquireTime, renewed: ls.w.now}
+func (ls *Leases) take(seen observation.Lease) Lease {
+	return Lease{Holder: seen.Holder, Acquired: seen.AcquireTime, Renewed: ls.w.Now}
 }
 
 // hostname that a static pod takes part in elections under; empty for every other pod.
-func (cp *ControlPlane) hostname(p *process) string {
-	for _, pod := range cp.kcm().pods {
-		if pod.uid == p.podUID && pod.real != nil {
+func (cp *ControlPlane) hostname(p *Process) string {
+	for _, pod := range cp.KCM().Pods {
+		if pod.UID == p.podUID && pod.real != nil {
 			return pod.real.Hostname
 		}
 	}
@@ -292,10 +278,10 @@ func (cp *ControlPlane) hostname(p *process) string {
 func (ls *Leases) ref(name string) observation.Ref {
 	if ls.w.real != nil {
 		o := ls.w.real.Observation
-		seen := map[string]observation.Ref{kcmName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
+		seen := map[string]observation.Ref{KCMName: o.KCMLease.Value().Ref, "cloud-controller-manager": o.CCMLease.Value().Ref}[name]
 		if seen.Name != "" {
 			return seen
 		}
 	}
-	return observation.Ref{Kind: "Lease", Namespace: machineNamespace, Name: name}
+	return observation.Ref{Kind: "Lease", Namespace: MachineNamespace, Name: name}
 }

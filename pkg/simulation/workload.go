@@ -8,152 +8,130 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// ControlPlane is the management cluster as far as it runs the user cluster: hosts with their kubelets, Deployments with their pods,
-// and the processes in them.
+// ControlPlane is the management cluster as far as it runs the user cluster: hosts with their kubelets, Deployments with their
+// pods, and the processes in them.
 type ControlPlane struct {
 	w *World
 
-	hosts     []*managementNode
-	workloads []*workload
-	processes []*process
+	Hosts     []*ManagementNode
+	Workloads []*Workload
+	Processes []*Process
 }
 
-// managementNode is a Node of the management cluster, with its kubelet.
-type managementNode struct {
-	name      string
-	bootID    string
-	downUntil time.Time
-	renewed   time.Time
+// ManagementNode is a Node of the management cluster, with its kubelet.
+type ManagementNode struct {
+	Name      string
+	BootID    string
+	DownUntil time.Time
+	Renewed   time.Time
 }
 
-// workload is a Deployment of the management cluster with its pods.
-type workload struct {
-	name, container, uid string
-	flag                 string
+// Workload is a Deployment of the management cluster with its pods.
+type Workload struct {
+	Name, container, UID string
+	Flag                 string
 	replicas             int
-	arguments            map[string]string
-	generation, observed int
-	pods                 []*pod
-	fieldOwner           string
+	Arguments            map[string]string
+	Generation, observed int
+	Pods                 []*Pod
+	FieldOwner           string
 	// real is what was observed of a real one.
 	real          *observation.Component
 	inUserCluster bool
 }
 
-// pod of a workload. It is gone when its API object is gone; its process may live on.
-type pod struct {
-	name, uid, node string
-	generation      int
-	arguments       map[string]string
-	createdAt       time.Time
+// Pod of a workload. It is gone when its API object is gone; its process may live on.
+type Pod struct {
+	Name, UID, Node string
+	Generation      int
+	Arguments       map[string]string
+	CreatedAt       time.Time
 	deletedAt       time.Time
 	cost            string
-	process         *process
+	Process         *Process
 	// real is what was observed of a real one.
 	real *observation.Process
 }
 
-// process is a container's process, the only thing that can run a cloud loop.
-type process struct {
-	id, podName, podUID, node string
+// Process is a container's process, the only thing that can run a cloud loop.
+type Process struct {
+	id, PodName, podUID, Node string
 	arguments                 map[string]string
 	startedAt, endedAt        time.Time
-	// loops that it runs while it leads; its arguments never change.
-	loops   []string
-	elects  bool
-	leading bool
-	// armed processes run the loops only while they hold the migration lock, too.
-	armed       bool
-	locking     bool
+	// Loops that it runs while it leads; its arguments never change.
+	Loops   []string
+	Elects  bool
+	Leading bool
+	// Armed processes run the loops only while they hold the migration lock, too.
+	Armed       bool
+	Locking     bool
 	lockRenewed time.Time
-	renewed     time.Time
-	hungUntil   time.Time
-	orphanedAt  time.Time
-	// cloudNode says that a process of the CCM runs that loop while it leads; wroteAt is when it last wrote addresses.
-	cloudNode bool
+	Renewed     time.Time
+	HungUntil   time.Time
+	OrphanedAt  time.Time
+	// CloudNode says that a process of the CCM runs that loop while it leads; wroteAt is when it last wrote addresses.
+	CloudNode bool
 	wroteAt   time.Time
-	// podGone says that its pod is deleted from the API, and with it its token.
-	podGone bool
+	// PodGone says that its pod is deleted from the API, and with it its token.
+	PodGone bool
 	// hostNetwork says that it takes part in elections under the hostname of its Node.
 	hostNetwork bool
 }
 
-func (p *process) alive() bool { return p != nil && p.endedAt.IsZero() }
+// Alive says that it runs.
+func (p *Process) Alive() bool { return p != nil && p.endedAt.IsZero() }
 
-func (p *process) identity() string { return p.hostname() + "_" + p.id }
+// Identity is its name in elections.
+func (p *Process) Identity() string { return p.hostname() + "_" + p.id }
 
-func (p *pod) terminating() bool { return !p.deletedAt.IsZero() }
+// Terminating says that it is deleted and still there.
+func (p *Pod) Terminating() bool { return !p.deletedAt.IsZero() }
 
 // ended says what a kubelet reports: its container terminated, and none follows in a pod that is being deleted.
-func (p *pod) ended() bool { return p.terminating() && p.process != nil && !p.process.alive() }
+func (p *Pod) ended() bool { return p.Terminating() && p.Process != nil && !p.Process.Alive() }
 
-func (p *pod) ready() bool { return p.process.alive() && !p.terminating() }
+func (p *Pod) ready() bool { return p.Process.Alive() && !p.Terminating() }
 
-func makeControlPlane(w *World) {
-	for _, name := range []string{"management-1", "management-2", "management-3"} {
-		w.controlPlane.hosts = append(w.controlPlane.hosts, &managementNode{name: name, bootID: w.id("boot"), renewed: w.now})
-	}
-	replicas := w.scenario.KCMReplicas
-	if replicas == 0 {
-		replicas = 2
-	}
-	arguments := map[string]string{
-		"cloud-provider": "simcloud", "cloud-config": "/etc/cloud/cloud.conf", "cluster-name": "prod",
-		"allocate-node-cidrs": "true", "cluster-cidr": "10.244.0.0/16", "controllers": "*,bootstrapsigner",
-		"feature-gates": "DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false",
-	}
-	if w.scenario.KCMExternal {
-		arguments = map[string]string{"cluster-name": "prod", "allocate-node-cidrs": "true", "cloud-provider": "external"}
-	}
-	w.controlPlane.add(kcmName, "", replicas, arguments)
-	makeBeside(w)
-	if w.traits.WithoutMachineController {
-		return
-	}
-	w.controlPlane.add("machine-controller", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
-	w.controlPlane.add("machine-controller-webhook", "-node-external-cloud-provider", 1, map[string]string{"v": "2"})
-	if !w.traits.WithoutOperatingSystemManager {
-		w.controlPlane.add("operating-system-manager", "-external-cloud-provider", 1, map[string]string{"v": "2"})
-	}
-}
-
-func (cp *ControlPlane) add(name, flag string, replicas int, arguments map[string]string) {
-	cp.workloads = append(cp.workloads, &workload{
-		name: name, container: name, uid: cp.w.id("deployment"), flag: flag, replicas: replicas, arguments: arguments, generation: 1,
+// Add a Deployment, whose pods come by themselves.
+func (cp *ControlPlane) Add(name, flag string, replicas int, arguments map[string]string) {
+	cp.Workloads = append(cp.Workloads, &Workload{
+		Name: name, container: name, UID: cp.w.ID("deployment"), Flag: flag, replicas: replicas, Arguments: arguments, Generation: 1,
 	})
 }
 
-func (cp *ControlPlane) workload(name string) *workload {
-	at := slices.IndexFunc(cp.workloads, func(d *workload) bool { return d.name == name })
+// Workload is nil where there is none of that name.
+func (cp *ControlPlane) Workload(name string) *Workload {
+	at := slices.IndexFunc(cp.Workloads, func(d *Workload) bool { return d.Name == name })
 	if at < 0 {
 		return nil
 	}
-	return cp.workloads[at]
+	return cp.Workloads[at]
 }
 
-func (cp *ControlPlane) kcm() *workload { return cp.workload(kcmName) }
+// KCM is the kube-controller-manager's Deployment.
+func (cp *ControlPlane) KCM() *Workload { return cp.Workload(KCMName) }
 
-// runs says whether some process of the workload that still runs has the flag on: during a rollout any may answer.
-func (cp *ControlPlane) runs(name, flag string) (on, running bool) {
-	d := cp.workload(name)
+// Runs says whether some process of the workload that still runs has the flag on: during a rollout any may answer.
+func (cp *ControlPlane) Runs(name, flag string) (on, running bool) {
+	d := cp.Workload(name)
 	if d == nil {
 		// Where a real cluster has Machines, someone reconciles them whom we do not see.
 		return cp.w.real != nil, cp.w.real != nil
 	}
-	alive := slices.DeleteFunc(slices.Clone(d.pods), func(p *pod) bool { return !p.process.alive() })
+	alive := slices.DeleteFunc(slices.Clone(d.Pods), func(p *Pod) bool { return !p.Process.Alive() })
 	if len(alive) == 0 {
 		return false, false
 	}
-	chosen := alive[cp.w.rng.IntN(len(alive))]
-	return chosen.arguments[flag] == "true", true
+	chosen := alive[cp.w.Rng.IntN(len(alive))]
+	return chosen.Arguments[flag] == "true", true
 }
 
 // stepWorkload is the Deployment controller: RollingUpdate with one surge pod and none unavailable. An old ReplicaSet
 // replaces its own pods until it is scaled down, so pods with the old template may appear after the change.
-func (cp *ControlPlane) stepWorkload(d *workload) {
-	d.observed = d.generation
-	serving := slices.DeleteFunc(slices.Clone(d.pods), (*pod).terminating)
-	old := slices.DeleteFunc(slices.Clone(serving), func(p *pod) bool { return p.generation == d.generation })
+func (cp *ControlPlane) stepWorkload(d *Workload) {
+	d.observed = d.Generation
+	serving := slices.DeleteFunc(slices.Clone(d.Pods), (*Pod).Terminating)
+	old := slices.DeleteFunc(slices.Clone(serving), func(p *Pod) bool { return p.Generation == d.Generation })
 	ready := 0
 	for _, p := range serving {
 		if p.ready() {
@@ -162,109 +140,112 @@ func (cp *ControlPlane) stepWorkload(d *workload) {
 	}
 	switch {
 	case len(serving) < d.replicas:
-		cp.createPod(d, d.generation, d.arguments)
+		cp.CreatePod(d, d.Generation, d.Arguments)
 	case len(old) == 0 && len(serving) > d.replicas:
-		cp.deletePod(d, serving[len(serving)-1])
+		cp.DeletePod(d, serving[len(serving)-1])
 	case len(old) > 0 && len(serving) == d.replicas:
-		cp.createPod(d, d.generation, d.arguments)
+		cp.CreatePod(d, d.Generation, d.Arguments)
 	case len(old) > 0 && ready > d.replicas:
-		if cheap := slices.DeleteFunc(slices.Clone(old), func(p *pod) bool { return p.cost != "" }); len(cheap) > 0 {
+		if cheap := slices.DeleteFunc(slices.Clone(old), func(p *Pod) bool { return p.cost != "" }); len(cheap) > 0 {
 			old = cheap
 		}
-		cp.deletePod(d, old[cp.w.rng.IntN(len(old))])
+		cp.DeletePod(d, old[cp.w.Rng.IntN(len(old))])
 	}
 }
 
 func (cp *ControlPlane) keepLeader(uid string) {
-	for _, p := range cp.kcm().pods {
-		if p.uid == uid {
+	for _, p := range cp.KCM().Pods {
+		if p.UID == uid {
 			p.cost = "1000"
 		}
 	}
 }
 
-func (cp *ControlPlane) createPod(d *workload, generation int, arguments map[string]string) {
-	node := cp.hosts[cp.w.rng.IntN(len(cp.hosts))]
-	p := &pod{
-		name:       cp.w.id(d.name),
-		uid:        cp.w.id("pod"),
-		node:       node.name,
-		generation: generation,
-		arguments:  maps.Clone(arguments),
-		createdAt:  cp.w.now,
+// CreatePod with a template, on any host.
+func (cp *ControlPlane) CreatePod(d *Workload, generation int, arguments map[string]string) {
+	node := cp.Hosts[cp.w.Rng.IntN(len(cp.Hosts))]
+	p := &Pod{
+		Name:       cp.w.ID(d.Name),
+		UID:        cp.w.ID("pod"),
+		Node:       node.Name,
+		Generation: generation,
+		Arguments:  maps.Clone(arguments),
+		CreatedAt:  cp.w.Now,
 	}
-	d.pods = append(d.pods, p)
+	d.Pods = append(d.Pods, p)
 }
 
-func (cp *ControlPlane) deletePod(d *workload, p *pod) {
-	p.deletedAt = cp.w.now
-	if p.process == nil {
-		d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
+// DeletePod with its grace period.
+func (cp *ControlPlane) DeletePod(d *Workload, p *Pod) {
+	p.deletedAt = cp.w.Now
+	if p.Process == nil {
+		d.Pods = slices.DeleteFunc(d.Pods, func(other *Pod) bool { return other == p })
 	}
 }
 
 // stepKubelet starts and ends processes on one management node, and ends those whose pod is gone.
-func (cp *ControlPlane) stepKubelet(n *managementNode) {
-	if cp.w.now.Before(n.downUntil) {
+func (cp *ControlPlane) stepKubelet(n *ManagementNode) {
+	if cp.w.Now.Before(n.DownUntil) {
 		return
 	}
-	n.renewed = cp.w.now
-	for _, d := range cp.workloads {
-		for _, p := range slices.Clone(d.pods) {
-			if p.node == n.name {
+	n.Renewed = cp.w.Now
+	for _, d := range cp.Workloads {
+		for _, p := range slices.Clone(d.Pods) {
+			if p.Node == n.Name {
 				cp.syncPod(d, p)
 			}
 		}
 	}
-	for _, p := range slices.Clone(cp.processes) {
-		if p.node == n.name && !cp.hasPod(p.podUID) {
+	for _, p := range slices.Clone(cp.Processes) {
+		if p.Node == n.Name && !cp.hasPod(p.podUID) {
 			cp.endOrphan(p)
 		}
 	}
 }
 
 // endOrphan is what a live kubelet does with containers whose pod is gone from the API: within the grace period.
-func (cp *ControlPlane) endOrphan(p *process) {
-	if p.orphanedAt.IsZero() {
-		p.orphanedAt = cp.w.now
+func (cp *ControlPlane) endOrphan(p *Process) {
+	if p.OrphanedAt.IsZero() {
+		p.OrphanedAt = cp.w.Now
 	}
-	if cp.w.now.Sub(p.orphanedAt) >= gracePeriod || cp.w.chance(0.2) {
-		cp.end(p)
+	if cp.w.Now.Sub(p.OrphanedAt) >= gracePeriod || cp.w.Chance(0.2) {
+		cp.End(p)
 	}
 }
 
-func (cp *ControlPlane) syncPod(d *workload, p *pod) {
+func (cp *ControlPlane) syncPod(d *Workload, p *Pod) {
 	switch {
-	case p.terminating() && p.process.alive():
-		if cp.w.now.Sub(p.deletedAt) >= gracePeriod || cp.w.chance(0.4) {
-			cp.end(p.process)
+	case p.Terminating() && p.Process.Alive():
+		if cp.w.Now.Sub(p.deletedAt) >= gracePeriod || cp.w.Chance(0.4) {
+			cp.End(p.Process)
 		}
-	case p.terminating():
+	case p.Terminating():
 		// The status with the end is out; the object goes one round later.
-		if p.process == nil || cp.w.now.Sub(p.process.endedAt) >= 3*tick {
-			d.pods = slices.DeleteFunc(d.pods, func(other *pod) bool { return other == p })
+		if p.Process == nil || cp.w.Now.Sub(p.Process.endedAt) >= 3*Tick {
+			d.Pods = slices.DeleteFunc(d.Pods, func(other *Pod) bool { return other == p })
 		}
-	case !p.process.alive():
-		p.process = &process{
-			id: cp.w.id("container"), podName: p.name, podUID: p.uid, node: p.node, arguments: p.arguments, startedAt: cp.w.now,
-			elects: d.name == kcmName,
+	case !p.Process.Alive():
+		p.Process = &Process{
+			id: cp.w.ID("container"), PodName: p.Name, podUID: p.UID, Node: p.Node, arguments: p.Arguments, startedAt: cp.w.Now,
+			Elects: d.Name == KCMName,
 		}
-		if p.process.elects {
-			p.process.loops = observation.Arguments{Flags: p.arguments}.CloudLoops()
-			p.process.armed = p.arguments["enable-leader-migration"] == "true"
+		if p.Process.Elects {
+			p.Process.Loops = observation.Arguments{Flags: p.Arguments}.CloudLoops()
+			p.Process.Armed = p.Arguments["enable-leader-migration"] == "true"
 		}
-		cp.processes = append(cp.processes, p.process)
+		cp.Processes = append(cp.Processes, p.Process)
 	}
 }
 
-func (cp *ControlPlane) end(p *process) {
-	p.endedAt = cp.w.now
-	p.leading, p.locking = false, false
-	cp.processes = slices.DeleteFunc(cp.processes, func(other *process) bool { return other == p })
+// End a process.
+func (cp *ControlPlane) End(p *Process) {
+	p.endedAt = cp.w.Now
+	p.Leading, p.Locking = false, false
+	cp.Processes = slices.DeleteFunc(cp.Processes, func(other *Process) bool { return other == p })
 }
 
 func (cp *ControlPlane) hasPod(uid string) bool {
-	return slices.ContainsFunc(cp.workloads, func(d *workload) bool {
-		return slices.ContainsFunc(d.pods, func(p *pod) bool { return p.uid == uid })
+	return slices.ContainsFunc(cp.Workloads, func(d *Workload) bool {
+		return slices.ContainsFunc(d.Pods, func(p *Pod) bool { return p.UID == uid })
 	})
 }

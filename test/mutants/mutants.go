@@ -19,6 +19,7 @@ const (
 	planPackage              = "pkg/migration/plan"
 	preflightPackage         = "pkg/migration/preflight"
 	simulationPackage        = "pkg/simulation"
+	simtestPackage           = "pkg/simulation/simtest"
 	sloPackage               = "pkg/slo"
 	providerPackage          = "pkg/provider"
 	manifestPackage          = "pkg/provider/manifest"
@@ -59,7 +60,7 @@ func of(folder, rule, name, function string, how operator) mutant {
 
 // in makes a mutant of pkg/migration, which its tables and the simulation are to kill.
 func in(rule, name, function string, how operator) mutant {
-	return of(migrationPackage, rule, name, function, how).by(simulationPackage)
+	return of(migrationPackage, rule, name, function, how).by(simtestPackage)
 }
 
 // inTables makes a mutant of pkg/migration, which its tables are to kill: the simulation has nothing of the sort.
@@ -69,17 +70,17 @@ func inTables(rule, name, function string, how operator) mutant {
 
 // ofObservation makes a mutant of the words that decisions rest on: the tables of these and the simulation are to kill it.
 func ofObservation(rule, name, function string, how operator) mutant {
-	return of(observationPackage, rule, name, function, how).onlyBy(migrationPackage, simulationPackage)
+	return of(observationPackage, rule, name, function, how).onlyBy(migrationPackage, simtestPackage)
 }
 
 // ofBaseline makes a mutant of the baseline and its comparison, which its own tables are to kill, or those of the decisions.
 func ofBaseline(rule, name, function string, how operator) mutant {
-	return of(baselinePackage, rule, name, function, how).by(migrationPackage, simulationPackage)
+	return of(baselinePackage, rule, name, function, how).by(migrationPackage, simtestPackage)
 }
 
 // ofHandover makes a mutant of the proof of silence, which the tables of the decisions and the simulation are to kill.
 func ofHandover(rule, name, function string, how operator) mutant {
-	return of(handoverPackage, rule, name, function, how).onlyBy(migrationPackage, simulationPackage)
+	return of(handoverPackage, rule, name, function, how).onlyBy(migrationPackage, simtestPackage)
 }
 
 // ofHandoverTables makes one that the tables are to kill.
@@ -89,7 +90,7 @@ func ofHandoverTables(rule, name, function string, how operator) mutant {
 
 // ofRollout makes a mutant of the roll, which the tables of the decisions and the simulation are to kill.
 func ofRollout(rule, name, function string, how operator) mutant {
-	return of(rolloutPackage, rule, name, function, how).by(migrationPackage, simulationPackage)
+	return of(rolloutPackage, rule, name, function, how).by(migrationPackage, simtestPackage)
 }
 
 // ofRolloutTables makes one that the tables are to kill: the simulation has nothing of the sort.

@@ -5,13 +5,13 @@ func budgets() []mutant {
 	const rule = "4 budget"
 	return []mutant{
 		of(rolloutPackage, rule, "disruptions of others are not counted",
-			"split", without("Disrupted")).by(migrationPackage, simulationPackage),
+			"split", without("Disrupted")).by(migrationPackage, simtestPackage),
 		of(rolloutPackage, rule, "no canary is waited for",
-			"Plan", never("canaryProven")).by(migrationPackage, simulationPackage),
+			"Plan", never("canaryProven")).by(migrationPackage, simtestPackage),
 		of(rolloutPackage, rule, "what rolls is not counted",
-			"Plan", drops("used")).by(migrationPackage, simulationPackage),
+			"Plan", drops("used")).by(migrationPackage, simtestPackage),
 		of(rolloutPackage, rule, "a budget that cannot be read allows one",
-			"Allowed", returns("err", "1, nil")).by(migrationPackage, simulationPackage),
+			"Allowed", returns("err", "1, nil")).by(migrationPackage, simtestPackage),
 		ofRollout(rule, "a tainted Node serves", "machineView.serves", without("Uninitialized")),
 		ofRollout(rule, "a Machine that is going serves", "pool.look", judged("Deleting serves", "!view.serves(machine)")),
 	}

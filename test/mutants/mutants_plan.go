@@ -14,7 +14,8 @@ func approvals() []mutant {
 		in(rule, "a plan that could not be made is approved",
 			"pass.approved", returns("CannotLook Plan", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "no one is asked for an approval", "pass.preflight", never("approved")),
-		of(simulationPackage, "plan", "what could not be looked at is known in the future", "unseen", never("seen")),
+		of(simulationPackage, "plan", "what could not be looked at is known in the future", "unseen", never("seen")).
+			onlyBy(simtestPackage),
 		of(planPackage, "plan", "the digest has names of Machines in it",
 			"Plan.digest", instead("Sequence", "append(p.Sequence(), p.Summary)")),
 		of(planPackage, "plan", "the digest does not know what is done", "Plan.digest", lacks("Sequence")),

@@ -83,6 +83,6 @@ func undoneMachines() []mutant {
 		in(rule, "volumes need not be detached", "pass.detached", negated("csi")),
 		in(rule, "the driver goes although a volume needs it", "pass.withdrawAddons", never("driverUnneeded")),
 		of(rolloutPackage, "4 budget", "what rolls back already is not counted",
-			"Plan", does("turning", "candidates, used = turning, nil")).by(migrationPackage, simulationPackage),
+			"Plan", does("turning", "candidates, used = turning, nil")).by(migrationPackage, simtestPackage),
 	}
 }

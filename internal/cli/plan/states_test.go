@@ -14,31 +14,31 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation/simtest"
 )
 
 // planState is a moment of a simulated run, and what a person changes just before the plan is made.
 type planState struct {
 	external bool
 	// before comes first, in order; at is when the plan is made.
-	before []simulation.Intervention
-	at     func(*simulation.World) bool
+	before []simtest.Intervention
+	at     func(*simtest.World) bool
 	change func(*ucv1.Cluster)
-	do     func(*simulation.World)
+	do     func(*simtest.World)
 }
 
-func askedBack() []simulation.Intervention {
-	return []simulation.Intervention{
+func askedBack() []simtest.Intervention {
+	return []simtest.Intervention{
 		{
 			Name: "asks for the rollback",
-			When: func(w *simulation.World) bool { return w.Replaced() > 1 },
-			Do:   func(w *simulation.World) { w.Undo(true) },
+			When: func(w *simtest.World) bool { return simtest.Replaced(w) > 1 },
+			Do:   func(w *simtest.World) { simtest.Undo(w, true) },
 		},
 	}
 }
 
 func planStates() map[string]planState {
-	soon := simulation.After(time.Second)
+	soon := simtest.After(time.Second)
 	deleted := func(c *ucv1.Cluster) {
 		c.DeletionTimestamp = new(metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	}
@@ -48,54 +48,54 @@ func planStates() map[string]planState {
 			change: func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil; c.Status.Facts = ucv1.Facts{} },
 		},
 		"paused": {
-			at:     simulation.AtStep(ucv1.StepMachineController),
+			at:     simtest.AtStep(ucv1.StepMachineController),
 			change: func(c *ucv1.Cluster) { c.Spec.Paused = true },
 		},
-		"before-hand-over":  {at: simulation.AtStep(ucv1.StepAddons)},
-		"after-hand-over":   {at: simulation.AtStep(ucv1.StepMachineController)},
-		"middle-of-a-roll":  {at: func(w *simulation.World) bool { return w.Replaced() > 1 }},
-		"finished":          {at: simulation.Finished},
-		"finished-no-ccm":   {at: simulation.Finished, do: (*simulation.World).DeleteCCM},
-		"external-new":      {external: true, at: simulation.AtStep(ucv1.StepAddons)},
-		"external-finished": {external: true, at: simulation.Finished},
-		"rollback-asked":    {at: simulation.AtStep(ucv1.StepRoll), change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }},
-		"rollback":          {before: askedBack(), at: simulation.AtStep(ucv1.StepUndoRoll)},
+		"before-hand-over":  {at: simtest.AtStep(ucv1.StepAddons)},
+		"after-hand-over":   {at: simtest.AtStep(ucv1.StepMachineController)},
+		"middle-of-a-roll":  {at: func(w *simtest.World) bool { return simtest.Replaced(w) > 1 }},
+		"finished":          {at: simtest.Finished},
+		"finished-no-ccm":   {at: simtest.Finished, do: simtest.DeleteCCM},
+		"external-new":      {external: true, at: simtest.AtStep(ucv1.StepAddons)},
+		"external-finished": {external: true, at: simtest.Finished},
+		"rollback-asked":    {at: simtest.AtStep(ucv1.StepRoll), change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }},
+		"rollback":          {before: askedBack(), at: simtest.AtStep(ucv1.StepUndoRoll)},
 		"rolled-back": {
 			before: askedBack(),
-			at:     simulation.RolledBack,
+			at:     simtest.RolledBack,
 			change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = false },
 		},
-		"rolled-back-retry": {before: askedBack(), at: simulation.RolledBack, change: func(c *ucv1.Cluster) {
+		"rolled-back-retry": {before: askedBack(), at: simtest.RolledBack, change: func(c *ucv1.Cluster) {
 			c.Spec.Handover.Rollback, c.Spec.Handover.RetryAfter = false, new(metav1.NewTime(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)))
 		}},
 		"deleted-in-tree":   {at: soon, change: deleted},
-		"deleted-hand-over": {at: simulation.AtStep(ucv1.StepHandover), change: deleted},
-		"deleted-finished":  {at: simulation.Finished, change: deleted},
+		"deleted-hand-over": {at: simtest.AtStep(ucv1.StepHandover), change: deleted},
+		"deleted-finished":  {at: simtest.Finished, change: deleted},
 		"halted": {
-			before: []simulation.Intervention{
-				{When: simulation.AtStep(ucv1.StepRoll), Do: func(w *simulation.World) { w.Pause("workers", true) }},
+			before: []simtest.Intervention{
+				{When: simtest.AtStep(ucv1.StepRoll), Do: func(w *simtest.World) { simtest.Pause(w, "workers", true) }},
 			},
-			at: simulation.Stalled(ucv1.BlockedMachinesReason),
+			at: simtest.Stalled(ucv1.BlockedMachinesReason),
 		},
 	}
 }
 
 // planOf is the plan of that moment.
 func (s planState) planOf(g Gomega) plan.Plan {
-	scenario := simulation.HighlyAvailable()
+	scenario := simtest.HighlyAvailable()
 	if s.external {
-		scenario = simulation.CreatedWithFeature()
+		scenario = simtest.CreatedWithFeature()
 	}
 	var in *plan.Input
-	scenario.Interventions = append(s.before, simulation.Intervention{Name: "plans", When: s.at, Do: func(w *simulation.World) {
+	scenario.Interventions = append(s.before, simtest.Intervention{Name: "plans", When: s.at, Do: func(w *simtest.World) {
 		if s.change != nil {
-			w.Change(s.change)
+			simtest.Change(w, s.change)
 		}
 		if s.do != nil {
 			s.do(w)
 		}
 		in = &plan.Input{
-			Start: simulation.StartOf(w),
+			Start: simtest.StartOf(w),
 			Dry:   map[string]plan.Object{},
 			Pods:  observation.Known(plan.Pods{OnNode: map[string]int{}}),
 		}
@@ -103,7 +103,7 @@ func (s planState) planOf(g Gomega) plan.Plan {
 			in.Dry[object.String()] = plan.Object{Object: object.String(), Operation: plan.Change}
 		}
 	}})
-	transcript, _ := simulation.Run(1, scenario)
+	transcript, _ := simtest.Run(1, scenario)
 	g.Expect(in).NotTo(BeNil(), transcript.String())
 	addons := in.Start.Observation.Addons.Value()
 	addons.CCM.Version, addons.CSI.Version = "v1.30.14", "v1.2.0"

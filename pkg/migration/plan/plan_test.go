@@ -16,18 +16,19 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation/simtest"
 )
 
-func scenario() simulation.Scenario {
-	return simulation.Scenario{
-		Name: "alpha", Services: 1, Pools: []simulation.Pool{{Name: "workers", Replicas: 3}, {Name: "builders", Replicas: 2}},
+func scenario() simtest.Scenario {
+	return simtest.Scenario{
+		Name: "alpha", Services: 1, Pools: []simtest.Pool{{Name: "workers", Replicas: 3}, {Name: "builders", Replicas: 2}},
 		Classes: []simulation.Class{{Name: "standard", Provisioner: simulation.InTreePlugin, Default: true}},
 	}
 }
 
 // inputOf is a cluster whose addons no one applied yet.
-func inputOf(seed uint64, s simulation.Scenario, now time.Time) plan.Input {
-	o := simulation.NewController(simulation.NewWorld(rand.New(rand.NewPCG(seed, 1)), s)).Observe()
+func inputOf(seed uint64, s simtest.Scenario, now time.Time) plan.Input {
+	o := simtest.StartOf(simtest.NewWorld(rand.New(rand.NewPCG(seed, 1)), s)).Observation
 	addons := o.Addons.Value()
 	probe := []observation.Ref{
 		{Kind: "Deployment", Namespace: "kube-system", Name: "probe"},
@@ -198,25 +199,25 @@ func TestDigestStaysWhileNothingOfImportanceChanges(t *testing.T) {
 
 func TestDigestChangesWithWhatIsDone(t *testing.T) {
 	digest := plan.Make(inputOf(1, scenario(), anHour())).Digest
-	for name, change := range map[string]func(*simulation.Scenario, *plan.Input){
-		"another protocol": func(_ *simulation.Scenario, in *plan.Input) {
+	for name, change := range map[string]func(*simtest.Scenario, *plan.Input){
+		"another protocol": func(_ *simtest.Scenario, in *plan.Input) {
 			in.Start.Observation.Cluster.Spec.Handover.Protocol = ucv1.SerializedProtocolChoice
 		},
-		"another version of the CCM": func(_ *simulation.Scenario, in *plan.Input) {
+		"another version of the CCM": func(_ *simtest.Scenario, in *plan.Input) {
 			addons := in.Start.Observation.Addons.Value()
 			addons.CCM.Version = "v1.30.15"
 			in.Start.Observation.Addons = observation.Known(addons)
 		},
-		"a field of an object that is there": func(_ *simulation.Scenario, in *plan.Input) {
+		"a field of an object that is there": func(_ *simtest.Scenario, in *plan.Input) {
 			object := in.Dry["Deployment kube-system/simcloud-CCM"]
 			object.Operation, object.Changes = plan.Change, []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}}
 			in.Dry["Deployment kube-system/simcloud-CCM"] = object
 		},
-		"another MachineDeployment": func(s *simulation.Scenario, in *plan.Input) {
-			s.Pools = append(s.Pools, simulation.Pool{Name: "more", Replicas: 1})
+		"another MachineDeployment": func(s *simtest.Scenario, in *plan.Input) {
+			s.Pools = append(s.Pools, simtest.Pool{Name: "more", Replicas: 1})
 			*in = inputOf(1, *s, anHour())
 		},
-		"a paused MachineDeployment": func(s *simulation.Scenario, in *plan.Input) {
+		"a paused MachineDeployment": func(s *simtest.Scenario, in *plan.Input) {
 			s.Pools[1].Paused = true
 			*in = inputOf(1, *s, anHour())
 		},
@@ -330,7 +331,7 @@ func BenchmarkMake(b *testing.B) {
 		large := scenario()
 		large.Pools = nil
 		for i := range pools.count {
-			large.Pools = append(large.Pools, simulation.Pool{Name: "workers-" + strconv.Itoa(i), Replicas: pools.machines})
+			large.Pools = append(large.Pools, simtest.Pool{Name: "workers-" + strconv.Itoa(i), Replicas: pools.machines})
 		}
 		in := inputOf(1, large, anHour())
 		b.Run(name, func(b *testing.B) {
