@@ -16,7 +16,7 @@ type Pass struct {
 	Leases map[outcome.ActionKind]Lease
 }
 
-// Act does one action; false means that it was killed in between.
+// Act does one action; false means that it was refused, or killed in between.
 func (c *Controller) Act(p Pass) bool {
 	w, action := c.world, *p.Decision.Action
 	switch action.Kind {
@@ -52,7 +52,7 @@ func (c *Controller) Act(p Pass) bool {
 	return true
 }
 
-// actOnEach is for actions of the user cluster, which may write several objects; false means that it was killed in between.
+// actOnEach is for actions of the user cluster, which may write several objects; false means as much as that of Act.
 func (c *Controller) actOnEach(p Pass) bool {
 	switch p.Decision.Action.Kind {
 	case outcome.ActionApplyAddons:
@@ -60,11 +60,9 @@ func (c *Controller) actOnEach(p Pass) bool {
 	case outcome.ActionRollMachineDeployment:
 		return c.roll(*p.Decision.Action, p.Decision)
 	case outcome.ActionStepMachineSet:
-		c.lower(*p.Decision.Action)
-		return true
+		return c.lower(*p.Decision.Action)
 	case outcome.ActionReturnMinReady:
-		c.returnMinReady(*p.Decision.Action)
-		return true
+		return c.returnMinReady(*p.Decision.Action)
 	case outcome.ActionCreateCanary:
 		return c.createCanary(p.Decision)
 	case outcome.ActionRemoveCanary:

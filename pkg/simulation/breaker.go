@@ -41,13 +41,15 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 	d.Generation++
 }
 
-// returnMinReady gives minReadySeconds back, unless the MachineDeployment was changed since it was looked at.
-func (c *Controller) returnMinReady(action outcome.Action) {
+// returnMinReady gives minReadySeconds back; false: it is refused where the MachineDeployment was changed since it was looked at.
+func (c *Controller) returnMinReady(action outcome.Action) bool {
 	w := c.world
 	at := slices.IndexFunc(w.Machines.Deployments, func(d *MachineDeployment) bool { return d.UID == action.Objects[0].UID })
-	if at >= 0 && w.Machines.Deployments[at].version() == action.VersionOf(action.Objects[0]) && !w.Cloud.webhookRefuses() {
-		w.Machines.Deployments[at].takeGuard(action)
+	if at < 0 || w.Machines.Deployments[at].version() != action.VersionOf(action.Objects[0]) || w.Cloud.webhookRefuses() {
+		return false
 	}
+	w.Machines.Deployments[at].takeGuard(action)
+	return true
 }
 
 // mark Machines, one after the other; false means that it was killed in between.
@@ -65,11 +67,14 @@ func (c *Controller) mark(decision migration.Decision) bool {
 	return true
 }
 
-// lower a MachineSet, unless it or its MachineDeployment was changed since.
-func (c *Controller) lower(action outcome.Action) {
-	if s := c.world.Machines.ToLower(action); s != nil {
-		s.Replicas = int(action.Step.Replicas)
+// lower a MachineSet; false: it is refused where it or its MachineDeployment was changed since.
+func (c *Controller) lower(action outcome.Action) bool {
+	s := c.world.Machines.ToLower(action)
+	if s == nil {
+		return false
 	}
+	s.Replicas = int(action.Step.Replicas)
+	return true
 }
 
 // ToLower is the MachineSet that a step is of; nil where it is another one by now.
