@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
@@ -35,6 +36,11 @@ type Controller struct {
 	pending   *pass
 	passes    int
 	downUntil time.Time
+	cache     cache
+}
+
+func newController(w *World) *Controller {
+	return &Controller{Controller: simulation.NewController(w.World), world: w, cache: cache{shown: map[string]time.Time{}}}
 }
 
 func (w *World) passOf(decision migration.Decision) simulation.Pass {
@@ -49,8 +55,7 @@ func (c *Controller) step() {
 	}
 	if c.pending == nil {
 		c.passes++
-		o := c.Observe()
-		decision := migration.Decide(o, w.Now)
+		o, decision := c.look()
 		w.invariants.decided(w, o, decision)
 		c.pending = &pass{Pass: w.passOf(decision), cluster: w.Cluster.UID, truth: w.truth()}
 		c.report(decision)
@@ -60,6 +65,19 @@ func (c *Controller) step() {
 	}
 	c.Apply(*c.pending)
 	c.pending = nil
+}
+
+// look decides on what a cache serves. A reader that Confirms looks again, live, before it acts or calls a person.
+func (c *Controller) look() (observation.Observation, migration.Decision) {
+	o := c.Observe()
+	decision := migration.Decide(o, c.world.Now)
+	if c.world.scenario.Faults.Confirms && c.cache.stale && (decision.Action != nil || decision.Failure != nil) {
+		c.cache.live = true
+		o = c.Observe()
+		c.cache.live = false
+		decision = migration.Decide(o, c.world.Now)
+	}
+	return o, decision
 }
 
 // Apply does the action and then persists the facts, in this order, as the controller's one deferred status write does.
@@ -97,7 +115,8 @@ func (c *Controller) killed(point KillPoint, decision migration.Decision) bool {
 	}
 	w.Say("controller: killed %s", point)
 	w.disturbed = w.Now
-	*c = Controller{Controller: simulation.NewController(w.World), world: w, passes: w.invariants.passes}
+	*c = *newController(w)
+	c.passes = w.invariants.passes
 	c.downUntil = w.Now.Add(time.Duration(w.Rng.IntN(20)) * simulation.Tick)
 	return true
 }

@@ -2,6 +2,6 @@
 // between any two lines, and the safety rules, which are checked on the world's truth after every step. A run leaves a
 // transcript, the story of what was done; those of the stories are golden files in testdata.
 //
-// It may import pkg/simulation and what that may import. Only tests import it. It never decides for the controller, and reads
-// no package under test to say what is right: what a rule rests on is computed apart from it.
+// It may import pkg/simulation and what that may import. Only tests import it. It never decides for the controller, and never
+// takes the controller's word: rules are checked on the world's truth.
 package simtest

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 var (
 	seedFlag  = flag.Int("seed", -1, "replay one seed of the property test and print its transcript")
+	staleFlag = flag.String("stale", "", "parts that are stale without another look before acting, with commas; all: any of them")
 	seedsFlag = flag.Int("seeds", 2000, "number of seeds of the property test")
 )
 
@@ -26,7 +28,7 @@ var (
 func TestEverySeedKeepsTheRules(t *testing.T) {
 	t.Parallel()
 	if *seedFlag >= 0 {
-		transcript, err := Run(uint64(*seedFlag), randomScenario(uint64(*seedFlag)))
+		transcript, err := Run(uint64(*seedFlag), tested(uint64(*seedFlag)))
 		t.Log("\n" + transcript.String())
 		NewWithT(t).Expect(checkRandom(transcript, err)).To(Succeed())
 		return
@@ -41,7 +43,7 @@ func TestEverySeedKeepsTheRules(t *testing.T) {
 	for worker := range workers {
 		wait.Go(func() {
 			for seed := worker; seed < seeds && failures[worker] == nil; seed += workers {
-				transcript, err := Run(uint64(seed), randomScenario(uint64(seed)))
+				transcript, err := Run(uint64(seed), tested(uint64(seed)))
 				if err := checkRandom(transcript, err); err != nil {
 					failures[worker] = fmt.Errorf("replay with -args -seed %d: %w\n%s", seed, err, transcript)
 				}
@@ -53,6 +55,26 @@ func TestEverySeedKeepsTheRules(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// tested is the scenario of a seed. With the flag, the controller acts on stale observations: that breaks rules.
+func tested(seed uint64) Scenario {
+	s := randomScenario(seed)
+	if *staleFlag == "" {
+		return s
+	}
+	s.Faults.Stale, s.Faults.Cached, s.Faults.Confirms = 0.9, strings.Split(*staleFlag, ","), false
+	if *staleFlag == "all" {
+		s.Faults.Cached = CachedParts()
+	}
+	return s
+}
+
+// randomCache has the controller see the world as watches serve it, and look again, live, before it acts.
+func randomCache(rng *rand.Rand, s *Scenario) {
+	if rng.IntN(3) == 0 {
+		s.Faults.Stale, s.Faults.Cached, s.Faults.Confirms = rng.Float64(), CachedParts(), true
 	}
 }
 
@@ -115,6 +137,7 @@ func randomScenario(seed uint64) Scenario {
 	s.Attentive = true
 	randomJoins(rand.New(rand.NewPCG(seed, 8)), &s)
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
+	randomCache(rand.New(rand.NewPCG(seed, 9)), &s)
 	s.Classes = randomClasses(rng)
 	if rng.IntN(5) == 0 {
 		s.Interventions = append(s.Interventions, Intervention{

@@ -110,6 +110,11 @@ type Faults struct {
 	Late, Refuse float64
 	// Cloud answers no question about instances for a while.
 	Cloud float64
+	// Stale is the chance that a part of an observation is from an earlier look, as a cache may serve it, of those that are Cached.
+	Stale  float64
+	Cached []string
+	// Confirms has the controller look again, live, before it acts on what was stale, or calls a person.
+	Confirms bool
 }
 
 // Intervention is something that happens once, from outside.

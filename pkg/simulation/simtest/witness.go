@@ -23,6 +23,7 @@ func hooks(w *World) simulation.Hooks {
 // Looks leaves the controller without some of the facts.
 func (f fate) Looks(o *observation.Observation) {
 	w := f.world
+	w.controller.age(o)
 	for _, fact := range FactNames() {
 		if w.faulty() && w.Chance(w.scenario.Faults.Unknown) {
 			Forget(o, fact)

@@ -37,7 +37,7 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w := &World{
 		World: simulation.NewWorld(startTime(), rng), scenario: scenario, transcript: &Transcript{}, invariants: newInvariants(),
 	}
-	w.controller = &Controller{Controller: simulation.NewController(w.World), world: w}
+	w.controller = newController(w)
 	w.Traits, w.Findings, w.Hooks = scenario.Traits, scenario.Findings, hooks(w)
 	w.CCM.OtherAddresses, w.CCM.CloudConfig, w.CCM.SlowNodes = scenario.OtherAddresses, "1", scenario.SlowNodes
 	w.Bootstraps.Slow, w.Bootstraps.InTree = scenario.SlowBootstrap, slices.Clone(scenario.InTreeProfiles)
