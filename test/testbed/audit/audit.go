@@ -96,6 +96,23 @@ type Event struct {
 		Username string `json:"username"`
 	} `json:"impersonatedUser"`
 	UserAgent string `json:"userAgent"`
+	// ObjectRef is left out where a path is of no resource, such as /version.
+	ObjectRef *struct {
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+	} `json:"objectRef"`
+}
+
+// Resource is resource/subresource, or the path where that is of none.
+func (e Event) Resource() string {
+	switch {
+	case e.ObjectRef == nil:
+		path, _, _ := strings.Cut(e.RequestURI, "?")
+		return path
+	case e.ObjectRef.Subresource != "":
+		return e.ObjectRef.Resource + "/" + e.ObjectRef.Subresource
+	}
+	return e.ObjectRef.Resource
 }
 
 // Who sent it, or on whose behalf.
@@ -133,4 +150,44 @@ func Count(events []Event, who string) (all, dry int, writes []string) {
 		}
 	}
 	return all, dry, writes
+}
+
+// Requests counts them by resource and verb.
+type Requests map[string]map[string]int
+
+// RequestsOf a program: its user agent begins with the name.
+func RequestsOf(events []Event, program string) Requests {
+	requests := Requests{}
+	for _, event := range events {
+		if !strings.HasPrefix(event.UserAgent, program) {
+			continue
+		}
+		resource := event.Resource()
+		if requests[resource] == nil {
+			requests[resource] = map[string]int{}
+		}
+		requests[resource][event.Verb]++
+	}
+	return requests
+}
+
+// Reads are GET, LIST and reviews: what a watch could save.
+func (r Requests) Reads() (reads int) {
+	for resource, verbs := range r {
+		reads += verbs["get"] + verbs["list"]
+		if strings.HasSuffix(resource, "reviews") {
+			reads += verbs["create"]
+		}
+	}
+	return reads
+}
+
+// All requests together.
+func (r Requests) All() (all int) {
+	for _, verbs := range r {
+		for _, count := range verbs {
+			all += count
+		}
+	}
+	return all
 }

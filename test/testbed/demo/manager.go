@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -24,6 +23,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 )
@@ -31,8 +32,8 @@ import (
 // ManagerCost is what the manager used, over all its processes.
 type ManagerCost struct {
 	MaxRSSBytes int64 `json:"maxRSSBytes"`
-	// APIRequests by kind of cluster and HTTP method.
-	APIRequests map[string]map[string]int64 `json:"apiRequests"`
+	// APIRequests by cluster, resource and verb, from the audit logs.
+	APIRequests map[string]audit.Requests `json:"apiRequests"`
 }
 
 // killManager ends the manager's process without a warning; the kubelet starts it again.
@@ -87,25 +88,24 @@ func (s *Story) measureManager() error {
 		return err
 	}
 	s.manager.MaxRSSBytes = max(s.manager.MaxRSSBytes, peak)
-	families, err := s.scrape(entry)
-	if err != nil {
-		return err
+	return s.scrape(entry)
+}
+
+// requests of the manager, over all its processes, by cluster.
+func (s *Story) requests() (map[string]audit.Requests, error) {
+	logs := map[string]audit.Log{bed.ManagementName: s.Bed.Management.AuditLog()}
+	for name, cluster := range s.clusters {
+		logs[name] = cluster.AuditLog()
 	}
-	if s.manager.APIRequests == nil {
-		s.manager.APIRequests = map[string]map[string]int64{"management": {}, "user": {}}
-	}
-	for _, metric := range families["rest_client_requests_total"].GetMetric() {
-		labels := map[string]string{}
-		for _, label := range metric.GetLabel() {
-			labels[label.GetName()] = label.GetValue()
+	requests := map[string]audit.Requests{}
+	for name, log := range logs {
+		events, err := log.Since(0)
+		if err != nil {
+			return nil, err
 		}
-		kind := "user"
-		if strings.HasSuffix(s.Bed.Management.AdminConfig().Host, labels["host"]) {
-			kind = "management"
-		}
-		s.manager.APIRequests[kind][labels["method"]] += int64(metric.GetCounter().GetValue())
+		requests[name] = audit.RequestsOf(events, ucv1.FieldManager)
 	}
-	return nil
+	return requests, nil
 }
 
 // peakMemory reads the kernel's own high-water mark.
@@ -124,28 +124,32 @@ func peakMemory(pid int) (int64, error) {
 }
 
 // scrape reads the manager's metrics as a Prometheus would: with a token that config/rbac's metrics reader admits.
-func (s *Story) scrape(entry kubelet.Entry) (map[string]*dto.MetricFamily, error) {
+func (s *Story) scrape(entry kubelet.Entry) error {
 	token, err := s.metricsToken()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request, err := http.NewRequestWithContext(s.ctx, http.MethodGet, "https://"+net.JoinHostPort(entry.IP, "8443")+"/metrics", nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	// The manager signs its own certificate for metrics; the connection does not leave the machine.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}
 	response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the manager's metrics answer %s", response.Status)
+		return fmt.Errorf("the manager's metrics answer %s", response.Status)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(response.Body)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err == nil && families["ccm_migration_actions_total"] == nil {
+		err = errors.New("the manager's metrics lack ccm_migration_actions_total")
+	}
+	return err
 }
 
 func (s *Story) metricsToken() (string, error) {

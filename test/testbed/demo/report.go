@@ -118,6 +118,9 @@ func (s *Story) Report() (*Report, error) {
 		return nil, err
 	}
 	report := &Report{Controller: s.manager, CompletionDelaySeconds: s.witnesses["alpha"].CompletionDelay().Seconds()}
+	if report.Controller.APIRequests, err = s.requests(); err != nil {
+		return nil, err
+	}
 	for _, name := range names() {
 		cluster, err := s.reportCluster(name, all.of(name), moments)
 		if err != nil {

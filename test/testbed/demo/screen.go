@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -50,13 +49,9 @@ func (s *Screen) Table(report *Report) {
 	}
 	_ = w.Flush()
 	_, _ = fmt.Fprintf(s.out, "\nmanager: at most %d MiB resident\n", report.Controller.MaxRSSBytes>>20)
-	for _, kind := range slices.Sorted(maps.Keys(report.Controller.APIRequests)) {
-		requests := report.Controller.APIRequests[kind]
-		var counts []string
-		for _, verb := range slices.Sorted(maps.Keys(requests)) {
-			counts = append(counts, fmt.Sprintf("%s %d", verb, requests[verb]))
-		}
-		_, _ = fmt.Fprintf(s.out, "requests to %s clusters: %s\n", kind, strings.Join(counts, ", "))
+	for _, name := range slices.Sorted(maps.Keys(report.Controller.APIRequests)) {
+		requests := report.Controller.APIRequests[name]
+		_, _ = fmt.Fprintf(s.out, "requests to %s: %d, of them %d reads\n", name, requests.All(), requests.Reads())
 	}
 	_, _ = fmt.Fprintf(
 		s.out,

@@ -45,6 +45,7 @@ func names() []string { return []string{"alpha", "beta", "gamma", "delta"} }
 // Begin starts the testbed with the four clusters, in-tree but for beta, and the manager.
 func Begin(ctx context.Context, options bed.Options, screen *Screen) (*Story, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	options.Audited = true // The report counts the manager's requests.
 	b, err := bed.Start(ctx, options)
 	if err != nil {
 		stop()
