@@ -32,6 +32,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		return nil
 	}
 	err := r.perform(ctx, s, *action)
+	r.Observer.changed(s, *action)
 	r.Metrics.acted(action.Kind, err)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.TrimSuffix(action.Why, "."), err)

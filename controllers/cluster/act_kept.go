@@ -57,6 +57,7 @@ func (r *Reconciler) keepProofs(ctx context.Context, s *scope) error {
 	object := beside(s, "Secret", proofs.Secret.Name)
 	object.SetUID(types.UID(proofs.Secret.UID))
 	object.SetResourceVersion(proofs.Version)
+	defer r.Observer.own.of(s.cluster).baseline.Forget()
 	object.Object["data"] = map[string]any{baseline.ProofsKey: base64.StdEncoding.EncodeToString(encoded)}
 	err = r.Client.Apply(
 		ctx,
@@ -93,9 +94,15 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, facts ucv1.Facts)
 		encoded[key] = base64.StdEncoding.EncodeToString(value)
 	}
 	object.Object["data"] = encoded
+	own := r.Observer.own.of(s.cluster)
+	own.record.Forget()
 	if err := r.apply(ctx, object); err != nil {
 		return fmt.Errorf("keep the record of the migration in Secret %s/%s: %w", object.GetNamespace(), object.GetName(), err)
 	}
+	// The answer has the version that the next change is made from.
+	r.Observer.own.put(&own.record, s.now, corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+	}, Data: data})
 	return nil
 }
 

@@ -93,16 +93,32 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 	if s.connecting() {
 		return ctrl.Result{RequeueAfter: connecting}, nil
 	}
-	s.decision = migration.Decide(s.observed, s.now)
+	r.decide(inTime, s)
 	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
 	if s.cluster.ExternalCloudProvider() {
 		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.cluster), !s.settled())
+		if s.settled() {
+			r.Observer.forget(client.ObjectKeyFromObject(s.cluster))
+		}
 	}
 	s.actErr = r.act(inTime, s)
 	if err := r.report(ctx, s); err != nil {
 		return retryOnConflict(err)
 	}
 	return result(s)
+}
+
+// decide names the next thing, again when it rests on what an earlier pass read: of what is read for it.
+func (r *Reconciler) decide(ctx context.Context, s *scope) {
+	for read := (migration.Confirmation{}); ; {
+		s.decision = migration.Decide(s.observed, s.now)
+		needed := migration.ConfirmationOf(s.cluster, s.needs(), s.decision)
+		if !r.Observer.own.keeps || read.Covers(needed) {
+			return
+		}
+		read = read.And(needed)
+		r.Observer.observeAgain(ctx, s, read)
+	}
 }
 
 func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {
@@ -132,6 +148,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Metrics.stands(key, nil)
 	r.endLook(key)
 	r.Planner.forget(key)
+	r.Observer.forget(key)
 	r.UserClusters.Forget(key)
 }
 

@@ -29,7 +29,7 @@ func newTold(t *testing.T) told {
 	metrics, err := NewMetrics(registry)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	recorder := events.NewFakeRecorder(10)
-	return told{&Reconciler{Recorder: recorder, Metrics: metrics}, recorder, registry}
+	return told{&Reconciler{Observer: &Observer{}, Recorder: recorder, Metrics: metrics}, recorder, registry}
 }
 
 func (o told) events() []string {

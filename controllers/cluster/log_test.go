@@ -29,7 +29,7 @@ func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 		Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}},
 		Why:     "Recording that KCM is silent.",
 	}}}
-	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
+	r := &Reconciler{Observer: &Observer{}, Metrics: newTold(t).reconciler.Metrics}
 	lines := logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })
 	g.Expect(lines).To(ConsistOf(And(
 		ContainSubstring(`"step"="Handover"`),
@@ -47,7 +47,7 @@ func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 func TestAnActionThatFailedIsNotLoggedAsDone(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{decision: migration.Decision{Action: &outcome.Action{Kind: "Unheard", Why: "Doing it."}}}
-	r := &Reconciler{Metrics: newTold(t).reconciler.Metrics}
+	r := &Reconciler{Observer: &Observer{}, Metrics: newTold(t).reconciler.Metrics}
 	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(MatchError(HavePrefix("Doing it: "))) })).To(BeEmpty())
 }
 

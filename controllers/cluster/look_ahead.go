@@ -114,7 +114,7 @@ func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
 	r.Observer.observeManagement(ctx, s)
 	r.Observer.observeControlPlane(ctx, s)
 	r.Observer.observeForLook(ctx, s)
-	s.observed.MachineController = r.Observer.observeMachineController(ctx, s)
+	r.Observer.observeMachineController(ctx, s)
 	r.Observer.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
 	s.observed.Look = observation.LookDone
 	if migration.AwaitsLeader(s.observed, s.now) && s.now.Sub(one.startedAt) < lookPatience {

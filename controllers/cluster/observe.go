@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
@@ -32,7 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	if now := r.UserClusters.State(client.ObjectKeyFromObject(s.cluster)); now.Reachable && s.session != nil {
 		s.observed.Connection = now // The reads may have shown that it answers too much.
 	}
-	s.observed.MachineController = r.Observer.observeMachineController(ctx, s)
+	r.Observer.observeMachineController(ctx, s)
 	r.Observer.observeFindings(ctx, s, s.cluster.Status.Facts)
 	r.observePlan(s)
 }
@@ -128,13 +129,14 @@ func (o *Observer) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) 
 // observeRecord reads what an earlier Cluster of this name left, and what this one has written.
 func (o *Observer) observeRecord(ctx context.Context, s *scope) {
 	s.observed.Keeper = o.observeKeeper(ctx, s.cluster)
-	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.RecordName(s.cluster)}
-	switch err := o.live.Get(ctx, key, secret); {
-	case apierrors.IsNotFound(err):
+	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).record, key, kept.MostAge)
+	secret, known := read.Get()
+	switch {
+	case read.IsAbsent():
 		s.observed.Record = observation.Absent[observation.Record]()
-	case err != nil:
-		s.observed.Record = observation.Unknown[observation.Record](err.Error())
+	case !known:
+		s.observed.Record = observation.Unknown[observation.Record](read.Why())
 	default:
 		record := migration.DecodeRecord(secret.Data)
 		record.Ref = observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)}
@@ -174,7 +176,7 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 		if s.cluster.ExternalCloudProvider() {
 			o.controlPlane.Ledger.Track(s.cluster.Namespace)
 		}
-		s.observed.ControlPlane = o.controlPlane.ControlPlane(ctx, s.cluster)
+		s.observed.ControlPlane, s.observed.MachineController = o.controlPlane.Look(ctx, s.cluster)
 	case s.session == nil:
 		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " +
 			s.observed.Connection.Message)
@@ -195,13 +197,40 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 	}
 }
 
-func (o *Observer) observeMachineController(
-	ctx context.Context,
-	s *scope,
-) observation.Observed[[]observation.MachineControllerDeployment] {
+func (o *Observer) observeMachineController(ctx context.Context, s *scope) {
+	if !s.cluster.Spec.ControlPlane.Static() && !controlplane.MachineControllerInUserCluster(s.cluster) {
+		return // It was seen beside the control plane.
+	}
 	var user client.Reader
 	if s.session != nil {
 		user = s.session.Client()
 	}
-	return o.controlPlane.MachineController(ctx, s.cluster, user)
+	s.observed.MachineController = o.controlPlane.MachineController(ctx, s.cluster, user)
+}
+
+// observeAgain reads what was kept, whatever watches showed. Where the user cluster could not be reached, nothing of it is done
+// anyway.
+func (o *Observer) observeAgain(ctx context.Context, s *scope, what migration.Confirmation) {
+	live := kept.Live(ctx)
+	if what.Managers {
+		o.observeControlPlane(live, s)
+	}
+	switch {
+	case s.session == nil:
+		return
+	case what.All:
+		o.observeUserCluster(live, s)
+		return
+	case what.Machines:
+		o.observeMachines(live, s)
+	}
+	if what.Managers {
+		o.observeLeases(live, s)
+	}
+	if what.Fence {
+		s.observed.Fence = s.session.Leases.Fence(live, s.identity)
+	}
+	if what.ForeignCCMs {
+		s.observed.ForeignCCMs = o.observeOtherManagers(live, s)
+	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
@@ -68,14 +70,16 @@ func profileUnusable(name string, problems []string) string {
 // observeCloudConfig keeps the values out of the observation: deciding needs the problem only.
 func (o *Observer) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
 	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
-	secret := &corev1.Secret{}
-	if err := o.live.Get(ctx, key, secret); err != nil {
-		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](err.Error())
-		if apierrors.IsNotFound(err) {
+	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).cloudConfig, key, mostForeign)
+	seen, known := read.Get()
+	if !known {
+		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](read.Why())
+		if read.IsAbsent() {
 			s.observed.CloudConfig = observation.Absent[observation.CloudConfig]()
 		}
 		return nil
 	}
+	secret := &seen
 	s.observed.CloudConfig = observation.Known(observation.CloudConfig{
 		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
@@ -112,11 +116,13 @@ func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
 	if taken == nil {
 		return
 	}
-	secret := &corev1.Secret{}
-	if err := o.live.Get(ctx, client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}, secret); err != nil {
-		if !apierrors.IsNotFound(err) {
-			s.observed.Baseline = observation.Unknown[observation.Inventory](err.Error())
-			s.observed.Proofs = observation.Unknown[observation.KeptProofs](err.Error())
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}
+	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).baseline, key, kept.MostAge)
+	secret, known := read.Get()
+	if !known {
+		if read.IsUnknown() {
+			s.observed.Baseline = observation.Unknown[observation.Inventory](read.Why())
+			s.observed.Proofs = observation.Unknown[observation.KeptProofs](read.Why())
 		}
 		return
 	}
@@ -132,14 +138,12 @@ func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
 	s.observed.Baseline = observation.Known(inventory)
 }
 
-func (o *Observer) readInventory(ctx context.Context, cluster *ucv1.Cluster) ([]addons.InventoryEntry, error) {
-	configMap := &corev1.ConfigMap{}
-	err := o.live.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: inventoryName(cluster)}, configMap)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+func (o *Observer) readInventory(ctx context.Context, s *scope) ([]addons.InventoryEntry, error) {
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: inventoryName(s.cluster)}
+	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).inventory, key, kept.MostAge)
+	if read.IsUnknown() {
+		return nil, errors.New(read.Why())
 	}
-	if err != nil {
-		return nil, err
-	}
+	configMap := read.Value()
 	return addons.DecodeInventory([]byte(configMap.Data[inventoryKey]))
 }

@@ -27,25 +27,19 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = session.Machines.Observe(ctx)
-	s.observed.Nodes = baseline.WithProofs(session.Facts.Nodes(ctx), s.observed.Proofs)
+	o.observeMachines(ctx, s)
 	s.observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
 	s.observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
 	s.observed.Measured = observation.Absent[slo.Seen]()
 	if s.needs().Measurements {
 		s.observed.Measured = session.Facts.WithCCM(ctx, session.Facts.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
 	}
-	s.observed.CCMLease = session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
-	session.Leases.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
-	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
-	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = session.Leases.Lease(ctx, namespace, name)
+	o.observeLeases(ctx, s)
+	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
 	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
 	if s.needs().KCMLeaseRight {
 		s.observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
 	}
-	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
-	s.observed.Lock = o.observeLock(ctx, s)
 	o.observeAddons(ctx, s)
 	s.observed.ForeignCCMs = o.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
@@ -53,6 +47,22 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 	}
 	s.observeRoll(ctx)
 	s.observeForUndo(ctx)
+}
+
+func (o *Observer) observeMachines(ctx context.Context, s *scope) {
+	s.observed.Machines = s.session.Machines.Observe(ctx)
+	s.observed.Nodes = baseline.WithProofs(s.session.Facts.Nodes(ctx), s.observed.Proofs)
+}
+
+// observeLeases looks at who runs the cloud loops.
+func (o *Observer) observeLeases(ctx context.Context, s *scope) {
+	elections := s.session.Leases
+	s.observed.CCMLease = elections.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	elections.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
+	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	s.observed.KCMLease = elections.Lease(ctx, namespace, name)
+	s.observed.Lock = o.observeLock(ctx, s)
 }
 
 // observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
@@ -129,7 +139,7 @@ func (o *Observer) observeAddons(ctx context.Context, s *scope) {
 		s.observed.Addons = observation.Unknown[observation.Addons](why)
 		return
 	}
-	inventory, err := o.readInventory(ctx, s.cluster)
+	inventory, err := o.readInventory(ctx, s)
 	if err != nil {
 		s.observed.Addons = observation.Unknown[observation.Addons](err.Error())
 		return
@@ -177,7 +187,7 @@ func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observat
 func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.ForeignCCM] {
 	inventory := s.inventory
 	if inventory == nil {
-		read, err := o.readInventory(ctx, s.cluster)
+		read, err := o.readInventory(ctx, s)
 		if err != nil {
 			return observation.Unknown[[]observation.ForeignCCM](err.Error())
 		}

@@ -19,6 +19,7 @@ type Observer struct {
 	catalogue               *provider.Catalogue
 	deadlines               observation.Deadlines
 	requireCloudConfigLabel bool
+	own                     ownObjects
 }
 
 // ObserverOptions are what an Observer needs.
@@ -34,6 +35,8 @@ type ObserverOptions struct {
 	Deadlines observation.Deadlines
 	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
 	RequireCloudConfigLabel bool
+	// KeepReads lets a pass use again what an earlier one read of what only we write.
+	KeepReads bool
 }
 
 // NewObserver fails on what is missing: a pass would panic only when it needs that.
@@ -51,5 +54,12 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	return &Observer{
 		client: options.Client, live: options.Live, controlPlane: options.ControlPlane, catalogue: options.Catalogue,
 		deadlines: options.Deadlines, requireCloudConfigLabel: options.RequireCloudConfigLabel,
+		own: ownObjects{keeps: options.KeepReads},
 	}, nil
+}
+
+// forget what was read for a Cluster.
+func (o *Observer) forget(key client.ObjectKey) {
+	o.own.forget(key)
+	o.controlPlane.Forget(key)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -37,6 +38,7 @@ func (o *Observer) Plan(
 func (o *Observer) planInput(
 	ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time,
 ) (input plan.Input, basis string, err error) {
+	ctx = kept.Live(ctx) // A plan is as old as what was read for it.
 	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
 	o.observeCluster(ctx, s)
 	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
@@ -47,7 +49,7 @@ func (o *Observer) planInput(
 	}
 	o.observeManagement(ctx, s)
 	o.observeUserCluster(ctx, s)
-	s.observed.MachineController = o.observeMachineController(ctx, s)
+	o.observeMachineController(ctx, s)
 	s.observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
 	s.observed.Canary = s.session.Canary.Observe(ctx)
 	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
@@ -142,7 +144,7 @@ func (o *Observer) AdoptionPlan(
 		}
 		return nil, errors.New(s.renderProblem)
 	}
-	inventory, err := o.readInventory(ctx, cluster)
+	inventory, err := o.readInventory(ctx, s)
 	if err != nil {
 		return nil, err
 	}

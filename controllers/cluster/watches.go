@@ -32,6 +32,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 	if err := r.Planner.setupWithManager(mgr); err != nil {
 		return err
 	}
+	// Changes are counted where the queue is filled: a pass that they wake finds them counted.
 	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
 	deployments := handler.EnqueueRequestsFromMapFunc(r.clustersOfDeployment)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -59,6 +60,7 @@ func (r *Reconciler) clustersOfDeployment(ctx context.Context, object client.Obj
 }
 
 func (r *Reconciler) clustersIn(ctx context.Context, namespace string, wakes func(*ucv1.Cluster) bool) []reconcile.Request {
+	r.Observer.controlPlane.Changes.Seen(namespace)
 	clusters := &ucv1.ClusterList{}
 	if err := r.Client.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
 		return nil

@@ -1,16 +1,12 @@
 package controlplane
 
 import (
-	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -48,14 +44,12 @@ func (b besideKCM) neighbor(component observation.Component) observation.Neighbo
 }
 
 // lookBeside adds kube-apiserver and kube-scheduler, whether they are ours to change or not.
-func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work workloads, plane *observation.ControlPlane) error {
-	deployments := &appsv1.DeploymentList{}
-	if err := r.Live.List(ctx, deployments, client.InNamespace(cluster.Namespace)); err != nil {
-		return fmt.Errorf("list Deployments of the control plane: %w", err)
-	}
+func lookBeside(
+	cluster *ucv1.Cluster, deployments *appsv1.DeploymentList, work workloads, plane *observation.ControlPlane,
+) error {
 	for _, other := range componentsBeside(cluster) {
 		if other.ours() {
-			component, err := r.named(ctx, cluster.Namespace, other.ref, work)
+			component, err := named(deployments, cluster.Namespace, other.ref, work)
 			if err != nil {
 				return err
 			}
@@ -85,21 +79,15 @@ func (r *Reader) lookBeside(ctx context.Context, cluster *ucv1.Cluster, work wor
 
 // named is what the spec names. One that does not exist is a component whose arguments are not understood: leaving it out would
 // let a step pass.
-func (r *Reader) named(
-	ctx context.Context,
-	namespace string,
-	ref ucv1.DeploymentReference,
-	work workloads,
+func named(
+	deployments *appsv1.DeploymentList, namespace string, ref ucv1.DeploymentReference, work workloads,
 ) (observation.Component, error) {
-	deployment, err := getDeployment(ctx, r.Live, namespace, ref.Name)
-	if apierrors.IsNotFound(err) {
+	deployment := deploymentNamed(deployments, ref.Name)
+	if deployment == nil {
 		return observation.Component{
 			Ref: observation.Ref{Kind: "Deployment", Namespace: namespace, Name: ref.Name}, Container: ref.Container,
 			Arguments: observation.Arguments{Problem: "the Deployment does not exist; create it or correct spec.controlPlane"},
 		}, nil
-	}
-	if err != nil {
-		return observation.Component{}, err
 	}
 	return newComponent(deployment, ref.Container, work, nil)
 }

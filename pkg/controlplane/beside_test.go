@@ -63,7 +63,7 @@ func TestKubeAPIServerIsFoundBesideKCM(t *testing.T) {
 			cluster := testCluster()
 			cluster.Spec.ControlPlane.KubeAPIServer = test.spec
 			reader, _ := testReader(testClient(interceptor.Funcs{}, testDeployment(kubeControllerManager, "--v=2"), test.deployment))
-			plane, known := reader.ControlPlane(t.Context(), cluster).Get()
+			plane, known := lookAt(t.Context(), reader, cluster).Get()
 			g.Expect(known).To(BeTrue())
 			g.Expect(plane.Others).To(BeEmpty())
 			if test.container == "" {
@@ -97,7 +97,7 @@ func TestWhatIsBesideKCMIsUnknownWhenDeploymentsCannotBeListed(t *testing.T) {
 		},
 	}
 	reader, _ := testReader(testClient(lists, testDeployment(kubeControllerManager, "--v=2")))
-	g.Expect(reader.ControlPlane(t.Context(), testCluster()).IsUnknown()).To(BeTrue())
+	g.Expect(lookAt(t.Context(), reader, testCluster()).IsUnknown()).To(BeTrue())
 }
 
 func TestStaticPodsBesideKCM(t *testing.T) {

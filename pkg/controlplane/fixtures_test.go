@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const testNamespace = "cluster-alpha"
@@ -132,4 +134,9 @@ func testClient(funcs interceptor.Funcs, objects ...client.Object) client.WithWa
 func testReader(live client.Reader) (*Reader, *clienttesting.FakePassiveClock) {
 	clock := clienttesting.NewFakePassiveClock(startTime())
 	return &Reader{Live: live, Ledger: NewLedger(clock), Clock: clock}, clock
+}
+
+func lookAt(ctx context.Context, reader *Reader, cluster *ucv1.Cluster) observation.Observed[observation.ControlPlane] {
+	plane, _ := reader.Look(ctx, cluster)
+	return plane
 }

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,15 +52,14 @@ func MachineControllerRef(cluster *ucv1.Cluster) observation.Ref {
 	return machineControllerDeployments(cluster)[0].Ref
 }
 
-// MachineController observes the machine-controller's Deployments, those included that do not exist. user reads the user
-// cluster; it is nil while there is no connection, and then Deployments there could not be looked at.
+// MachineController observes the machine-controller's Deployments where some are in the user cluster, those included that do not
+// exist. user reads the user cluster; it is nil while there is no connection, and then Deployments there could not be looked at.
 func (r *Reader) MachineController(
 	ctx context.Context,
 	cluster *ucv1.Cluster,
 	user client.Reader,
 ) observation.Observed[[]observation.MachineControllerDeployment] {
 	deployments := []observation.MachineControllerDeployment{}
-	none := cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
 	for _, deployment := range machineControllerDeployments(cluster) {
 		reader := r.Live
 		if deployment.InUserCluster {
@@ -69,19 +69,58 @@ func (r *Reader) MachineController(
 			return observation.Unknown[[]observation.MachineControllerDeployment]("the user cluster is not connected")
 		}
 		component, err := machineComponent(ctx, reader, deployment.Component)
-		deployment.Missing = apierrors.IsNotFound(err)
-		denied := none && deployment.Program == observation.OperatingSystemManager
-		switch {
-		case deployment.Missing && denied:
-			continue
-		case err != nil && !deployment.Missing:
+		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[[]observation.MachineControllerDeployment](err.Error())
-		case !deployment.Missing:
-			deployment.Component, deployment.Denied = component, denied
 		}
-		deployments = append(deployments, deployment)
+		deployments = withMachineController(deployments, cluster, deployment, component, err == nil)
 	}
 	return observation.Known(deployments)
+}
+
+// machineControllerBeside is what the objects beside KCM say of the machine-controller; unknown where a part of it is elsewhere.
+func machineControllerBeside(
+	cluster *ucv1.Cluster, beside *appsv1.DeploymentList, work workloads,
+) observation.Observed[[]observation.MachineControllerDeployment] {
+	deployments := []observation.MachineControllerDeployment{}
+	for _, wanted := range machineControllerDeployments(cluster) {
+		if wanted.InUserCluster {
+			return observation.Unknown[[]observation.MachineControllerDeployment]("a part of it is in the user cluster")
+		}
+		deployment, component := deploymentNamed(beside, wanted.Name), observation.Component{}
+		if deployment != nil {
+			var err error
+			if component, err = newComponent(deployment, containerOrOnly(deployment, wanted.Container), work, nil); err != nil {
+				return observation.Unknown[[]observation.MachineControllerDeployment](err.Error())
+			}
+		}
+		deployments = withMachineController(deployments, cluster, wanted, component, deployment != nil)
+	}
+	return observation.Known(deployments)
+}
+
+// MachineControllerInUserCluster says that one of its Deployments is there.
+func MachineControllerInUserCluster(cluster *ucv1.Cluster) bool {
+	return slices.ContainsFunc(machineControllerDeployments(cluster), func(d observation.MachineControllerDeployment) bool {
+		return d.InUserCluster
+	})
+}
+
+// withMachineController adds one as it was found, unless it is denied and rightly is not there.
+func withMachineController(
+	deployments []observation.MachineControllerDeployment, cluster *ucv1.Cluster,
+	one observation.MachineControllerDeployment, found observation.Component, there bool,
+) []observation.MachineControllerDeployment {
+	denied := one.Program == observation.OperatingSystemManager &&
+		cluster.Spec.MachineController.OperatingSystemManager.Mode == ucv1.OperatingSystemManagerNone
+	switch {
+	case there:
+		one.Component, one.Denied = found, denied
+	case denied:
+		return deployments
+	default:
+		one.Missing = true
+	}
+	return append(deployments, one)
 }
 
 // machineComponent reads one Deployment and only the pods of its selector: kube-system may hold thousands.

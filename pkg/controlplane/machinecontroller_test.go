@@ -27,7 +27,10 @@ func (f found) run(t *testing.T) {
 	cluster := testCluster()
 	cluster.Spec.MachineController = f.spec
 	reader, _ := testReader(f.live)
-	observed := reader.MachineController(t.Context(), cluster, f.user)
+	_, observed := reader.Look(t.Context(), cluster)
+	if MachineControllerInUserCluster(cluster) {
+		observed = reader.MachineController(t.Context(), cluster, f.user)
+	}
 	if f.unknown != "" {
 		g.Expect(observed.IsUnknown()).To(BeTrue())
 		g.Expect(observed.Why()).To(ContainSubstring(f.unknown))

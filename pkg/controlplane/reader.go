@@ -3,10 +3,12 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,8 +28,14 @@ type Reader struct {
 	// Deadlines are the real ones when they are left out.
 	Deadlines observation.Deadlines
 
+	// Changes let reads of the management cluster be kept; nil: they are not.
+	Changes *Changes
+
 	leases leaseWatch
 	runs   runWatch
+
+	mu       sync.Mutex
+	memories map[types.NamespacedName]*memory
 }
 
 const (
@@ -63,39 +71,93 @@ func Template(ctx context.Context, reader client.Reader, cluster *ucv1.Cluster) 
 	})
 }
 
-// ControlPlane observes the control plane in the Cluster's namespace; absent when there is no KCM Deployment.
-func (r *Reader) ControlPlane(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.ControlPlane] {
-	ref := cluster.KubeControllerManager()
-	deployment, err := getDeployment(ctx, r.Live, cluster.Namespace, ref.Name)
-	if apierrors.IsNotFound(err) {
-		return observation.Absent[observation.ControlPlane]()
+// look is what one reading of a Cluster's namespace shows.
+type look struct {
+	plane observation.Observed[observation.ControlPlane]
+	// machineController is left out where a part of it is in the user cluster.
+	machineController observation.Observed[[]observation.MachineControllerDeployment]
+}
+
+// Look observes the control plane in the Cluster's namespace, absent when there is no KCM Deployment, and the machine-controller
+// beside it: unknown where a part of it is in the user cluster.
+func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster) (
+	observation.Observed[observation.ControlPlane], observation.Observed[[]observation.MachineControllerDeployment],
+) {
+	var made look
+	read := func() observation.Observed[look] {
+		if made = r.look(ctx, cluster); made.plane.IsUnknown() {
+			return observation.Unknown[look](made.plane.Why())
+		}
+		return observation.Known(made)
 	}
-	if err != nil {
-		return observation.Unknown[observation.ControlPlane](err.Error())
+	seen := r.memoryOf(cluster).look.Read(ctx, r.now(), r.Changes.Mark(cluster.Namespace), read)
+	if seen.IsKnown() {
+		made = seen.Value()
+	}
+	plane, known := made.plane.Get()
+	if !known || r.Ledger == nil {
+		return made.plane, made.machineController
+	}
+	// The ends of containers are remembered, not read.
+	former := r.Ledger.Former.Processes(cluster.Namespace, cluster.KubeControllerManager().Container)
+	plane.KCM.Pods, plane.KCM.Former = Merge(plane.KCM.Pods, former)
+	return observation.Known(plane), made.machineController
+}
+
+func (r *Reader) look(ctx context.Context, cluster *ucv1.Cluster) look {
+	deployments := &appsv1.DeploymentList{}
+	if err := r.Live.List(ctx, deployments, client.InNamespace(cluster.Namespace)); err != nil {
+		return unseen("list Deployments of the control plane: " + err.Error())
 	}
 	// The whole namespace: a pod that lost its labels still runs.
 	work, err := listWorkloads(ctx, r.Live, client.InNamespace(cluster.Namespace))
 	if err != nil {
-		return observation.Unknown[observation.ControlPlane](err.Error())
+		return unseen(err.Error())
 	}
-	recorded := recordedProcesses(cluster)
-	plane := observation.ControlPlane{}
-	if plane.KCM, err = newComponent(deployment, ref.Container, work, recorded); err != nil {
-		return observation.Unknown[observation.ControlPlane](err.Error())
+	plane, err := r.planeOf(ctx, cluster, deployments, work)
+	if err != nil {
+		return unseen(err.Error())
 	}
-	if err := r.lookBeside(ctx, cluster, work, &plane); err != nil {
-		return observation.Unknown[observation.ControlPlane](err.Error())
+	return look{plane: plane, machineController: machineControllerBeside(cluster, deployments, work)}
+}
+
+func unseen(why string) look {
+	return look{
+		plane:             observation.Unknown[observation.ControlPlane](why),
+		machineController: observation.Unknown[[]observation.MachineControllerDeployment](why),
 	}
-	if plane.ManagementNodes, err = r.managementNodes(ctx, nodeNames(recorded, plane.KCM.Pods)); err != nil {
-		return observation.Unknown[observation.ControlPlane](err.Error())
+}
+
+func (r *Reader) planeOf(
+	ctx context.Context, cluster *ucv1.Cluster, deployments *appsv1.DeploymentList, work workloads,
+) (plane observation.Observed[observation.ControlPlane], err error) {
+	ref, recorded, seen := cluster.KubeControllerManager(), recordedProcesses(cluster), observation.ControlPlane{}
+	deployment := deploymentNamed(deployments, ref.Name)
+	if deployment == nil {
+		return observation.Absent[observation.ControlPlane](), nil
 	}
-	for i := range plane.KCM.Pods {
-		plane.KCM.Pods[i].BootID = plane.ManagementNodes[plane.KCM.Pods[i].NodeName].BootID
+	if seen.KCM, err = newComponent(deployment, ref.Container, work, recorded); err != nil {
+		return plane, err
 	}
-	if r.Ledger != nil {
-		plane.KCM.Pods, plane.KCM.Former = Merge(plane.KCM.Pods, r.Ledger.Former.Processes(cluster.Namespace, ref.Container))
+	if err := lookBeside(cluster, deployments, work, &seen); err != nil {
+		return plane, err
 	}
-	return observation.Known(plane)
+	if seen.ManagementNodes, err = r.managementNodes(ctx, nodeNames(recorded, seen.KCM.Pods)); err != nil {
+		return plane, err
+	}
+	for i := range seen.KCM.Pods {
+		seen.KCM.Pods[i].BootID = seen.ManagementNodes[seen.KCM.Pods[i].NodeName].BootID
+	}
+	return observation.Known(seen), nil
+}
+
+func deploymentNamed(deployments *appsv1.DeploymentList, name string) *appsv1.Deployment {
+	for i := range deployments.Items {
+		if deployments.Items[i].Name == name {
+			return &deployments.Items[i]
+		}
+	}
+	return nil
 }
 
 func getDeployment(ctx context.Context, reader client.Reader, namespace, name string) (*appsv1.Deployment, error) {

@@ -50,7 +50,7 @@ func TestControlPlane(t *testing.T) {
 	reader, _ := testReader(testClient(interceptor.Funcs{}, kcm, apiserver, set, testPod(set, "b"), testPod(set, "a"),
 		testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), testNode("node-3", "boot-3"), testLease("node-2", startTime())))
 
-	plane, known := reader.ControlPlane(ctx, cluster).Get()
+	plane, known := lookAt(ctx, reader, cluster).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(plane.KCM.Ref).To(Equal(observation.Ref{
 		Kind: "Deployment", Namespace: testNamespace, Name: kubeControllerManager, UID: kubeControllerManager,
@@ -76,7 +76,7 @@ func TestControlPlane(t *testing.T) {
 func TestControlPlaneIsAbsentWithoutItsDeployment(t *testing.T) {
 	g := NewWithT(t)
 	reader, _ := testReader(testClient(interceptor.Funcs{}))
-	g.Expect(reader.ControlPlane(t.Context(), testCluster()).IsAbsent()).To(BeTrue())
+	g.Expect(lookAt(t.Context(), reader, testCluster()).IsAbsent()).To(BeTrue())
 }
 
 func TestControlPlaneIsUnknown(t *testing.T) {
@@ -84,7 +84,7 @@ func TestControlPlaneIsUnknown(t *testing.T) {
 		funcs interceptor.Funcs
 		why   string
 	}{
-		"when Deployments cannot be read":   {failsOn[*appsv1.Deployment, *appsv1.DeploymentList](), "read Deployment cluster-alpha/"},
+		"when Deployments cannot be read":   {failsOn[*appsv1.Deployment, *appsv1.DeploymentList](), "list Deployments"},
 		"when ReplicaSets cannot be listed": {failsOn[*appsv1.ReplicaSet, *appsv1.ReplicaSetList](), "list ReplicaSets"},
 		"when Pods cannot be listed":        {failsOn[*corev1.Pod, *corev1.PodList](), "list Pods"},
 		"when Nodes cannot be read":         {failsOn[*corev1.Node, *corev1.NodeList](), "read Node node-1"},
@@ -99,7 +99,7 @@ func TestControlPlaneIsUnknown(t *testing.T) {
 			kcm := testDeployment(kubeControllerManager, "--v=2")
 			set := testSet(kcm, "1")
 			reader, _ := testReader(testClient(test.funcs, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1")))
-			observed := reader.ControlPlane(t.Context(), testCluster())
+			observed := lookAt(t.Context(), reader, testCluster())
 			g.Expect(observed.IsUnknown()).To(BeTrue())
 			g.Expect(observed.Why()).To(And(ContainSubstring(test.why), ContainSubstring("on fire")))
 		})
@@ -114,7 +114,7 @@ func TestControlPlaneSeesANodeLeaseBeingRenewed(t *testing.T) {
 	c := testClient(interceptor.Funcs{}, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1"), lease)
 	reader, clock := testReader(c)
 	look := func() time.Time {
-		plane, known := reader.ControlPlane(ctx, testCluster()).Get()
+		plane, known := lookAt(ctx, reader, testCluster()).Get()
 		g.Expect(known).To(BeTrue())
 		return plane.ManagementNodes["node-1"].LeaseRenewed
 	}

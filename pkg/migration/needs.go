@@ -15,6 +15,11 @@ type Needs struct {
 	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an
 	// undo rests on.
 	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Undo bool
+	// Proof says that what is done or recorded may rest on who runs the cloud loops at this moment, so that a decision to do so is
+	// made of what was read for it.
+	Proof bool
+	// ClosedFence says that a closed fence is a part of that: while KCM may run the loops, and whenever it is to run them again.
+	ClosedFence bool
 	// LookAhead is for a cluster whose feature is off.
 	LookAhead bool
 	// What is wanted in the user cluster: the probe, the migration lock, and agents of the CCM on Nodes.
@@ -36,6 +41,8 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		Measurements:      rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider),
 		Undo:              looksForUndo(cluster),
+		Proof:             provesNow(facts),
+		ClosedFence:       provesFence(facts),
 		LookAhead:         looksAhead(cluster, now),
 		Probe:             wantsProbe(cluster),
 		Lock:              wantsLock(facts),
@@ -44,6 +51,16 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		WithholdCloudNode: withholdsCloudNode(facts, provider),
 		WithdrawAddons:    withdrawsAddons(facts),
 	}
+}
+
+// provesNow: from the start until the hand-over is done, and from then on only when it is rolled back.
+func provesNow(facts ucv1.Facts) bool {
+	handedOver := facts.Handover != nil && facts.Handover.FinishedAt != nil
+	return facts.Origin == ucv1.OriginMigrating && facts.StartedAt != nil && (!handedOver || facts.Rollback != nil)
+}
+
+func provesFence(facts ucv1.Facts) bool {
+	return provesNow(facts) && (facts.Rollback != nil || facts.Handover == nil || facts.Handover.LoopsOffAt == nil)
 }
 
 // looksAtCanary says that there may be something of a canary.

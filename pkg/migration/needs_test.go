@@ -13,9 +13,9 @@ func TestNeedsOfEachStage(t *testing.T) {
 		want  Needs
 	}{
 		"before the start":    {fresh, Needs{Preflight: true}},
-		"in the hand-over":    {fenced, Needs{KCMLeaseRight: true}},
+		"in the hand-over":    {fenced, Needs{KCMLeaseRight: true, Proof: true}},
 		"in the roll":         {rolling, Needs{Canary: true, KCMLeaseRight: true, Measurements: true, NodeAgents: true}},
-		"when it is undone":   {rollingBack, Needs{Canary: true, KCMLeaseRight: true, Undo: true}},
+		"when it is undone":   {rollingBack, Needs{Canary: true, KCMLeaseRight: true, Undo: true, Proof: true, ClosedFence: true}},
 		"when it is finished": {finished, Needs{StorageClasses: true, Measurements: true, NodeAgents: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,6 +39,7 @@ type apiServer struct {
 	anonymous atomic.Bool
 	watches   atomic.Int32
 	requests  atomic.Int64
+	listed    atomic.Int32
 	changes   chan string
 }
 
@@ -77,12 +79,29 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
 	case r.URL.Query().Get("watch") != "":
 		a.stream(w, r)
+	case !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata") && strings.Contains(r.URL.Path, "nodes"):
+		a.nodes(w, r)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(
 			[]byte(`{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":[]}`),
 		)
 	}
+}
+
+// nodes lists none, and lets one be patched. Only lists are counted.
+func (a *apiServer) nodes(w http.ResponseWriter, r *http.Request) {
+	kind := `{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":[]}`
+	switch {
+	case r.Method != http.MethodGet:
+		kind = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}`
+	case strings.HasSuffix(r.URL.Path, "csinodes"):
+		kind = `{"apiVersion":"storage.k8s.io/v1","kind":"CSINodeList","metadata":{},"items":[]}`
+	default:
+		a.listed.Add(1)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(kind))
 }
 
 // stream sends an event for each resource that changes names.

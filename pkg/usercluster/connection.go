@@ -15,14 +15,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 const (
-	// rereadInterval is the least time between two reads of a kubeconfig Secret.
+	// rereadInterval is the least time between two reads of a kubeconfig Secret, keptInterval while reads are kept and the
+	// credentials in it work: when they do not, it is read with each attempt.
 	rereadInterval = time.Second
+	keptInterval   = 15 * time.Second
 	// firstAttemptTimeout bounds what a hanging API server costs those that wait behind it: every attempt at a cluster
 	// that did not fail before. Those that did get the whole ConnectTimeout, in slots of their own.
 	firstAttemptTimeout = 2 * time.Second
@@ -189,7 +192,10 @@ func open(
 	}
 	options.Log = options.Log.WithValues("cluster", cluster.String())
 	return connect(config, options, mapper, wake,
-		addons.Beside{Client: options.Management, Live: options.SecretReader, Namespace: cluster.Namespace}, endpoint)
+		addons.Beside{
+			Client: options.Management, Live: options.SecretReader, Namespace: cluster.Namespace,
+			Mark: func() kept.Mark { return options.Changes.Mark(cluster.Namespace) },
+		}, endpoint)
 }
 
 // update changes an entry unless it was forgotten meanwhile, and wakes the reconciler when the connection changed.

@@ -6,8 +6,8 @@
 // All requests go through one transport: it judges addresses, follows no redirect, and bounds what an API server makes us hold.
 // Lists are read page by page, and only what is made of a page is kept.
 //
-// Decisions rest on live reads: every fact is known, absent, or could not be looked at. Watches run only while a
-// migration does, hold no object, and do nothing but wake the reconciler.
+// Every fact is known, absent, or could not be looked at. Watches run only while a migration does. They hold no object: they wake
+// the reconciler, and say that what an earlier pass read is still so (pkg/kept).
 //
 // It may import its rooms, the API types, pkg/migration, the rooms of pkg/provider but not the catalogue, and Kubernetes
 // clients. It never decides what comes next, never touches the management cluster except to read the kubeconfig Secret, never

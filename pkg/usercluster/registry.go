@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -52,7 +54,12 @@ type Options struct {
 	// QPS and Burst limit the requests to one user cluster.
 	QPS   float32
 	Burst int
-	Log   logr.Logger
+	// Kept bounds what a pass may use again that an earlier one read, while a watch would have shown that it changed; nil: nothing
+	// is kept.
+	Kept *kept.Total
+	// Changes are those of the management cluster; nil where nothing of it is kept.
+	Changes *controlplane.Changes
+	Log     logr.Logger
 }
 
 func (o *Options) setDefaults() {
@@ -151,9 +158,13 @@ func (r *Registry) Ensure(cluster *ucv1.Cluster) {
 		e = &entry{key: key, connection: neverTried(source)}
 		r.entries[key] = e
 	}
+	interval := rereadInterval
+	if r.options.Kept != nil && e.connection.Reachable && e.source == source {
+		interval = keptInterval
+	}
 	e.source, e.reread = source, true
-	// Reconciles come in bursts; one read a second is enough, and none is lost.
-	r.queue.AddAfter(key, e.readAt.Add(rereadInterval).Sub(r.options.Clock.Now()))
+	// Reconciles come in bursts; one read of them is enough, and none is lost.
+	r.queue.AddAfter(key, e.readAt.Add(interval).Sub(r.options.Clock.Now()))
 }
 
 // Forget closes the connection to a cluster.

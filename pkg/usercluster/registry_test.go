@@ -174,9 +174,9 @@ func TestAtRestOnlyTheWorkloadsAreWatched(t *testing.T) {
 	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 2), "Deployments and DaemonSets of ours")
 
 	r.SetMigrating(key, true)
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 8), "no CRDs, no watches of Machines")
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 11), "no CRDs, no watches of Machines")
 	api.machines.Store(true)
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 11), "CRDs that appear are noticed")
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 14), "CRDs that appear are noticed")
 	settle(g, r)
 
 	api.changes <- "/apis/cluster.k8s.io/v1alpha1/machines"
@@ -228,7 +228,7 @@ func TestForgetLeavesNothingBehind(t *testing.T) {
 		r.SetMigrating(key, true)
 		g.Eventually(r.state(key), patience).Should(beReachable())
 	}
-	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 55))
+	g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", 70))
 	g.Expect(runtime.NumGoroutine()).To(BeNumerically(">", before))
 	for i := range 5 {
 		r.Forget(types.NamespacedName{Namespace: "tenant", Name: fmt.Sprintf("a-%d", i)})

@@ -42,8 +42,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-// Session is the way into one user cluster with one set of credentials. It has the rooms: they read live and keep in memory only
-// what the API does not tell, for as long as the session is there.
+// Session is the way into one user cluster with one set of credentials. It has the rooms: they remember what the API does not tell
+// for as long as the session is there, and keep what they read while watches show no change.
 type Session struct {
 	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
 	Machines machines.API
@@ -89,7 +89,7 @@ type network struct {
 func newSession(p parts) *Session {
 	machineController := machinecontroller.New(p.client, p.clock, p.watches)
 	s := &Session{
-		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController),
+		parts: p, Machines: machineController, Canary: machines.NewCanary(p.client, machineController, p.clock, p.watches),
 		lookForMachines: machineController.LookForKinds,
 	}
 	s.Leases = leases.New(leases.Options{
@@ -123,7 +123,8 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 	if err != nil {
 		return nil, fmt.Errorf("make the transport: %w", err)
 	}
-	network, err := newNetwork(config, &http.Client{Transport: transport})
+	telling := &writes{RoundTripper: transport}
+	network, err := newNetwork(config, &http.Client{Transport: telling})
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +133,13 @@ func connect(config *rest.Config, options Options, mapper meta.RESTMapper, wake 
 		return nil, err
 	}
 	network.bounds = bounds
+	watching := watches.New(network.clients, wake, options.Log)
+	telling.wrote = watching.Wrote
+	if options.Kept != nil {
+		watching.Keep(options.Kept)
+	}
 	return newSession(parts{
-		client: c, clock: options.Clock, log: options.Log, watches: watches.New(network.clients, wake, options.Log),
+		client: c, clock: options.Clock, log: options.Log, watches: watching,
 		credentials: credentialsOf(config), network: network, beside: management, endpoint: endpoint,
 	}), nil
 }

@@ -2,8 +2,9 @@ package usercluster
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 )
 
 // setWatching starts or ends the watches of a migration. Neither waits.
@@ -11,10 +12,11 @@ func (s *Session) setWatching(on bool) {
 	if !s.watches.Set(on) {
 		return
 	}
-	s.watches.Resources(corev1.SchemeGroupVersion.WithResource("nodes"), corev1.SchemeGroupVersion.WithResource("services"),
-		storagev1.SchemeGroupVersion.WithResource("csinodes"))
+	s.watches.Resources(facts.Resources()...)
 	s.Others.Watch()
 }
 
 // WatchPod wakes when a static pod of the control plane changes.
-func (s *Session) WatchPod(key types.NamespacedName) { s.watches.Pod(key) }
+func (s *Session) WatchPod(key types.NamespacedName) {
+	s.watches.Object(corev1.SchemeGroupVersion.WithResource("pods"), key)
+}

@@ -13,6 +13,7 @@ const (
 	clusterControllerPackage = "controllers/cluster"
 	controlPlanePackage      = "pkg/controlplane"
 	handoverPackage          = "pkg/handover"
+	keptPackage              = "pkg/kept"
 	leaderMigrationPackage   = "pkg/leadermigration"
 	migrationPackage         = "pkg/migration"
 	observationPackage       = "pkg/observation"
@@ -49,7 +50,7 @@ func mutants() []mutant {
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
 		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
-		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(),
+		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(),
 	)
 }
 

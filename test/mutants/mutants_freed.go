@@ -39,7 +39,7 @@ func freedLeases() []mutant {
 		inTables(rule, "one that has run out for long", "formerLease.endedBefore", never("Stale")),
 		of(leasesPackage, rule, "whatever was written since", "Elections.FreeLease", lacks("resourceVersion")),
 		of(leasesPackage, rule, "another one of its name", "Elections.FreeLease", lacks("uid")),
-		of(leasesPackage, rule, "a right that may not be read is gone", "Elections.LeaseRight", never("denied")),
+		of(leasesPackage, rule, "a right that may not be read is gone", "Elections.readLeaseRight", never("denied")),
 		of(leasesPackage, rule, "a refusal to delete the right is an error in every pass", "Elections.RevokeLease", always("answered overloaded")),
 		of(leasesPackage, rule, "a grant that is refused holds KCM's change back", "Elections.GrantLease", never("answered")),
 		of(leasesPackage, rule, "a grant that hangs holds KCM's change back", "Elections.GrantLease", never("inTime Err")),

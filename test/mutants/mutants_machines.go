@@ -36,7 +36,7 @@ func rolls() []mutant {
 		in("5 flags", "a Deployment that is missing is passed over", "MachineControllerGap", never("Missing")),
 		inTables("5 flags", "an operating-system-manager exists against the spec", "MachineControllerGap", never("Denied")),
 		inTables("5 flags", "a Deployment that the spec names counts only where another exists", "MachineControllerWanted", without("Named")),
-		of(controlPlanePackage, "5 flags", "a Deployment that does not exist is left out", "Reader.MachineController", without("denied")),
+		of(controlPlanePackage, "5 flags", "a Deployment that does not exist is left out", "withMachineController", always("denied")),
 	}
 }
 

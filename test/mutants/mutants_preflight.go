@@ -26,7 +26,7 @@ func preflightRules() []mutant {
 		of(factsPackage, rule, "what failed is remembered for long", "Preflight.Read", without("lasting")),
 		of(factsPackage, rule, "a finished pod counts", "addPod", never("PodFailed")),
 		of(factsPackage, rule, "an event of success answers nothing",
-			"Preflight.Cloud", without("answered Before")),
+			"Preflight.readCloud", without("answered Before")),
 	}
 }
 

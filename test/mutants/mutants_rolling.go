@@ -31,7 +31,7 @@ func canaries() []mutant {
 		of(machineControllerPackage, rule, "the target's MachineSets adopt it",
 			"canaryDeployment", becomes("selector", `source.Object["spec"].(map[string]any)["selector"]`)),
 		of(machineControllerPackage, rule, "an autoscaler takes it for its own",
-			"kept", judged("HasSuffix ==", `known != "" && domain != ""`)),
+			"installersOf", judged("HasSuffix ==", `known != "" && domain != ""`)),
 		of(machinesPackage, rule, "an object of someone else is removed",
 			"DeleteSeen", instead("new", "map[bool]*types.UID{}[true]")),
 	}
@@ -113,7 +113,7 @@ func bootstrapData() []mutant {
 		of(machineControllerPackage, rule, "no flag is external", "kubeletOfUnit", returns("BootstrapInTree", "observation.BootstrapExternal")),
 		of(machineControllerPackage, rule, "a variable hides nothing", "kubeletOfUnit", never("hidesArguments")),
 		of(machineControllerPackage, rule, "a drop-in changes nothing", "kubeletOf", without("ExecStart")),
-		of(machineControllerPackage, rule, "rights that are missing are an error", "Adapter.bootstrapOf", never("IsForbidden")),
-		of(machineControllerPackage, rule, "an API server that does not answer has no data", "Adapter.bootstrapOf", always("IsNotFound")),
+		of(machineControllerPackage, rule, "rights that are missing are an error", "Adapter.readBootstrap", never("IsForbidden")),
+		of(machineControllerPackage, rule, "an API server that does not answer has no data", "Adapter.readBootstrap", always("IsNotFound")),
 	}
 }

@@ -67,17 +67,19 @@ func (c *Controller) step() {
 	c.pending = nil
 }
 
-// look decides on what a cache serves. A reader that Confirms looks again, live, before it acts or calls a person.
+// look decides on what a cache serves, as the controller does: again, of what is read for it, where that may matter.
 func (c *Controller) look() (observation.Observation, migration.Decision) {
 	o := c.Observe()
-	decision := migration.Decide(o, c.world.Now)
-	if c.world.scenario.Faults.Confirms && c.cache.stale && (decision.Action != nil || decision.Failure != nil) {
-		c.cache.live = true
-		o = c.Observe()
-		c.cache.live = false
-		decision = migration.Decide(o, c.world.Now)
+	for read := (migration.Confirmation{}); ; {
+		decision := migration.Decide(o, c.world.Now)
+		needs := migration.NeedsOf(o.Cluster, o.Provider.Value(), c.world.Now)
+		needed := migration.ConfirmationOf(o.Cluster, needs, decision)
+		if !c.world.scenario.Faults.Confirms || read.Covers(needed) {
+			return o, decision
+		}
+		read = read.And(needed)
+		c.cache.refresh(&o, read)
 	}
-	return o, decision
 }
 
 // Apply does the action and then persists the facts, in this order, as the controller's one deferred status write does.
@@ -94,6 +96,9 @@ func (c *Controller) Apply(p pass) {
 		if !c.Act(p.Pass) || c.killed(BeforePersist, p.Decision) {
 			return
 		}
+	}
+	if p.Decision.Action != nil {
+		c.cache.wrote(w.Now)
 	}
 	if p.Decision.Facts == nil {
 		return

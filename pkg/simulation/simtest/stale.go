@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
@@ -17,8 +17,8 @@ const staleFor = 5 * simulation.Tick
 // controller.
 type cache struct {
 	looks []look
-	// stale says that the last look had a part that is, live that the next one has none.
-	stale, live bool
+	// now is the world as it is at this look.
+	now observation.Observation
 	// shown is as of when a part was served last: a watch never goes back.
 	shown map[string]time.Time
 }
@@ -55,7 +55,7 @@ func served() map[string]func(o, then *observation.Observation) {
 // age makes parts of an observation older, each by itself.
 func (c *Controller) age(o *observation.Observation) {
 	w := c.world
-	if c.cache.stale = false; w.scenario.Faults.Stale == 0 || c.cache.live {
+	if w.scenario.Faults.Stale == 0 {
 		return
 	}
 	c.cache.looks = slices.DeleteFunc(c.cache.looks, func(l look) bool { return w.Now.Sub(l.at) > staleFor })
@@ -64,31 +64,59 @@ func (c *Controller) age(o *observation.Observation) {
 		addons.Obsolete = slices.Clone(addons.Obsolete) // The world changes it in place.
 		now.seen.Addons = observation.Known(addons)
 	}
+	c.cache.now = now.seen
 	parts := served()
 	for _, part := range w.scenario.Faults.Cached {
 		then := c.cached(part, now)
 		parts[part](o, &then.seen)
-		c.cache.stale = c.cache.stale || then.at.Before(now.at)
 	}
 	c.cache.looks = append(c.cache.looks, now)
+}
+
+// refresh puts what is read again in the place of what was served.
+func (c *cache) refresh(o *observation.Observation, what migration.Confirmation) {
+	if c.now.Cluster == nil {
+		return // Nothing is stale in this world.
+	}
+	for part, put := range served() {
+		switch part {
+		case "ControlPlane", "MachineController":
+			if !what.Managers {
+				continue
+			}
+		case "OtherManagers":
+			if !what.ForeignCCMs {
+				continue
+			}
+		case "Machines", "Nodes":
+			if !what.Machines {
+				continue
+			}
+		default:
+			if !what.All {
+				continue
+			}
+		}
+		put(o, &c.now)
+	}
+}
+
+// wrote: what the controller changed itself, or may have, is not served from before.
+func (c *cache) wrote(now time.Time) {
+	for _, part := range []string{"Addons", "Canary", "ControlPlane", "MachineController", "Machines", "StorageClasses"} {
+		c.shown[part] = now
+	}
 }
 
 // cached is the look that a part is from.
 func (c *Controller) cached(part string, now look) look {
 	w, shown := c.world, c.cache.shown[part]
 	behind := slices.DeleteFunc(slices.Clone(c.cache.looks), func(l look) bool { return l.at.Before(shown) })
-	if w.faulty() && w.Chance(w.scenario.Faults.Stale) && !isProof(part, w.last.Step) {
+	if w.faulty() && w.Chance(w.scenario.Faults.Stale) {
 		if then, found := pick(w, behind); found {
 			now = then
 		}
 	}
 	c.cache.shown[part] = now.at
 	return now
-}
-
-// isProof says that a proof rests on a part at a step, so that it is read live: which managers run, in a hand-over and an undo.
-func isProof(part string, step ucv1.Step) bool {
-	return part == "ControlPlane" && slices.Contains([]ucv1.Step{
-		ucv1.StepHandover, ucv1.StepUndoSilence, ucv1.StepUndoLoops, ucv1.StepUndoFence, ucv1.StepUndoLock,
-	}, step)
 }

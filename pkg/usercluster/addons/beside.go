@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -36,6 +37,15 @@ type Beside struct {
 	// Live reads past the cache, which has little of a pod.
 	Live      client.Reader
 	Namespace string
+	// Mark of the Deployments and Pods of the namespace; nil where nothing is kept.
+	Mark func() kept.Mark
+}
+
+func (b Beside) mark() kept.Mark {
+	if b.Mark == nil {
+		return kept.Mark{}
+	}
+	return b.Mark()
 }
 
 // clientOf the cluster that an object belongs into.

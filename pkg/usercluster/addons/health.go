@@ -13,11 +13,35 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice.
-func (in *Installer) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
+// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. They are kept
+// until a workload changes; why its pods do not start may be said a little later.
+func (in *Installer) unhealthy(
+	ctx context.Context, name outcome.AddonSetName, workloads []*unstructured.Unstructured,
+) ([]string, error) {
+	mark := in.watches.MarkOfLasting(workloadResources()...)
+	if slices.ContainsFunc(workloads, manifest.BesideControlPlane) {
+		mark = in.beside.mark().And(mark)
+	}
+	sentences := in.health[name].Read(ctx, in.clock.Now(), mark, func() observation.Observed[[]string] {
+		found, err := in.readUnhealthy(ctx, workloads)
+		if err != nil {
+			return observation.Unknown[[]string](err.Error())
+		}
+		return observation.Known(found)
+	})
+	if sentences.IsUnknown() {
+		return nil, reads.Unseen(sentences.Why())
+	}
+	return sentences.Value(), nil
+}
+
+func (in *Installer) readUnhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
 	var sentences []string
 	for _, want := range workloads {
 		ref := reads.RefOf(want)
@@ -89,12 +113,12 @@ func lastExit(container corev1.ContainerStatus) string {
 	return fmt.Sprintf(", last exit code %d %s", end.ExitCode, end.Reason)
 }
 
-func hasNoNodes(ctx context.Context, c client.Reader) (bool, error) {
-	nodes := &corev1.NodeList{}
-	if err := c.List(ctx, nodes, client.Limit(1)); err != nil {
-		return false, reads.Unseen(reads.Because("listing Nodes", err))
+func (in *Installer) hasNoNodes(ctx context.Context) (bool, error) {
+	observed := in.nodes(ctx)
+	if observed.IsUnknown() {
+		return false, reads.Unseen(observed.Why())
 	}
-	return len(nodes.Items) == 0, nil
+	return len(observed.Value()) == 0, nil
 }
 
 // describeOwner names an object and whoever seems to manage it.

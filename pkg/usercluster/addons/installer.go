@@ -6,7 +6,9 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
@@ -32,6 +34,8 @@ type Installer struct {
 	leases  *leases.Elections
 	nodes   func(context.Context) observation.Observed[[]observation.Node]
 	memory  *addonMemory
+	// health of the workloads of each set.
+	health map[outcome.AddonSetName]*kept.Value[[]string]
 }
 
 // New has compared nothing yet.
@@ -39,5 +43,6 @@ func New(options Options) *Installer {
 	return &Installer{
 		client: options.Client, beside: options.Beside, clock: options.Clock, watches: options.Watches,
 		leases: options.Leases, nodes: options.Nodes, memory: &addonMemory{},
+		health: map[outcome.AddonSetName]*kept.Value[[]string]{outcome.CCMSet: {}, outcome.CSISet: {}, outcome.ProbeSet: {}},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -116,12 +117,12 @@ func (in *Installer) observeSet(
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = in.unhealthy(ctx, compared.workloads)
+	result.Unhealthy, err = in.unhealthy(ctx, name, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
 		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
 	}
-	result.Unschedulable, err = hasNoNodes(ctx, in.client)
+	result.Unschedulable, err = in.hasNoNodes(ctx)
 	return result, err
 }
 
@@ -274,11 +275,28 @@ func (in *Installer) compareObject(ctx context.Context, want *unstructured.Unstr
 	case !ours:
 		return objectComparison{foreign: new(in.planOf(ctx, want, live).takeover())}, nil
 	}
-	change, _, _, err := manager(in.clientOf(want)).Diff(ctx, want, comparing())
+	change, _, _, err := manager(alreadyRead{in.clientOf(want), live}).Diff(ctx, want, comparing())
 	if err != nil {
 		return objectComparison{}, reads.Unseen(reads.Because("comparing "+reads.RefOf(want).String(), err))
 	}
 	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
+}
+
+// alreadyRead spares the engine to read what was read a moment ago.
+type alreadyRead struct {
+	client.Client
+
+	live *unstructured.Unstructured
+}
+
+// Get implements client.Reader.
+func (a alreadyRead) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	into, ok := object.(*unstructured.Unstructured)
+	if !ok || key != client.ObjectKeyFromObject(a.live) || into.GroupVersionKind() != a.live.GroupVersionKind() {
+		return a.Client.Get(ctx, key, object, options...)
+	}
+	a.live.DeepCopyInto(into)
+	return nil
 }
 
 // comparing leaves out what the holder of a Lease writes: the engine reads twice, and a renewal in between is no one's change.

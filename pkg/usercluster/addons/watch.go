@@ -3,6 +3,7 @@ package addons
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -19,6 +20,11 @@ func (in *Installer) Watch() {
 	newStore := func() cache.ReflectorStore {
 		return &watches.SpecStore{Changed: in.memory.invalidate, Wake: in.watches.Wake, AtRest: in.watches.AtRest}
 	}
-	in.watches.Lasting(labels.Set(managedLabels()).String(), newStore,
-		appsv1.SchemeGroupVersion.WithResource("deployments"), appsv1.SchemeGroupVersion.WithResource("daemonsets"))
+	in.watches.Lasting(labels.Set(managedLabels()).String(), newStore, workloadResources()...)
+}
+
+func workloadResources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		appsv1.SchemeGroupVersion.WithResource("deployments"), appsv1.SchemeGroupVersion.WithResource("daemonsets"),
+	}
 }

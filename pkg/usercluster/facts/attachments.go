@@ -12,14 +12,17 @@ import (
 
 // Attachments reads the VolumeAttachments of all drivers.
 func (r *Reader) Attachments(ctx context.Context) observation.Observed[[]observation.Attachment] {
-	attachments, err := r.attachments(ctx)
-	if err != nil {
-		return observation.Unknown[[]observation.Attachment](reads.Because("listing VolumeAttachments", err))
-	}
-	return observation.Known(attachments)
+	mark := r.watches.Mark(attachments())
+	return r.attachments.Read(ctx, r.clock.Now(), mark, func() observation.Observed[[]observation.Attachment] {
+		found, err := r.readAttachments(ctx)
+		if err != nil {
+			return observation.Unknown[[]observation.Attachment](reads.Because("listing VolumeAttachments", err))
+		}
+		return observation.Known(found)
+	})
 }
 
-func (r *Reader) attachments(ctx context.Context) ([]observation.Attachment, error) {
+func (r *Reader) readAttachments(ctx context.Context) ([]observation.Attachment, error) {
 	attachments := []observation.Attachment{}
 	empty := func() *storagev1.VolumeAttachmentList { return &storagev1.VolumeAttachmentList{} }
 	err := reads.List(ctx, r.client, empty, func(page *storagev1.VolumeAttachmentList) {

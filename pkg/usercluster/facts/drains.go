@@ -21,7 +21,7 @@ func (r *Reader) Drains(ctx context.Context, machines []observation.Machine) obs
 	if len(machines) == 0 {
 		return observation.Known[[]observation.Drain](nil)
 	}
-	attachments, err := r.attachments(ctx)
+	attachments, err := r.readAttachments(ctx)
 	if err != nil {
 		return observation.Unknown[[]observation.Drain](reads.Because("listing VolumeAttachments", err))
 	}

@@ -16,31 +16,54 @@ import (
 // Inventory reads load balancers, volumes, their attachments and classes, which must be the same before and after. The Nodes are
 // read anyway, and join it in migration.WithNodes.
 func (r *Reader) Inventory(ctx context.Context) observation.Observed[observation.Inventory] {
-	inventory := observation.Inventory{LoadBalancers: []observation.LoadBalancer{}, Volumes: []observation.Volume{}}
-	err := reads.List(ctx, r.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
-		for i := range page.Items {
-			if service := &page.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
-				inventory.LoadBalancers = append(inventory.LoadBalancers, reads.Keep(ctx, toLoadBalancer(service)))
+	seen := r.loadBalancers(ctx)
+	balancers, known := seen.Get()
+	if !known {
+		return observation.Unknown[observation.Inventory](seen.Why())
+	}
+	all := r.allVolumes(ctx)
+	found, known := all.Get()
+	if !known {
+		return observation.Unknown[observation.Inventory](all.Why())
+	}
+	return r.withStorage(ctx, observation.Inventory{LoadBalancers: balancers, Volumes: found})
+}
+
+func (r *Reader) loadBalancers(ctx context.Context) observation.Observed[[]observation.LoadBalancer] {
+	mark := r.watches.Mark(services())
+	return r.balancers.Read(ctx, r.clock.Now(), mark, func() observation.Observed[[]observation.LoadBalancer] {
+		found := []observation.LoadBalancer{}
+		err := reads.List(ctx, r.client, func() *corev1.ServiceList { return &corev1.ServiceList{} }, func(page *corev1.ServiceList) {
+			for i := range page.Items {
+				if service := &page.Items[i]; service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+					found = append(found, reads.Keep(ctx, toLoadBalancer(service)))
+				}
 			}
+		})
+		if err != nil {
+			return observation.Unknown[[]observation.LoadBalancer](reads.Because("listing Services", err))
 		}
+		slices.SortFunc(found, func(a, b observation.LoadBalancer) int {
+			return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		})
+		return observation.Known(found)
 	})
-	if err != nil {
-		return observation.Unknown[observation.Inventory](reads.Because("listing Services", err))
-	}
-	emptyVolumes := func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
-	err = reads.List(ctx, r.client, emptyVolumes, func(page *corev1.PersistentVolumeList) {
-		for i := range page.Items {
-			inventory.Volumes = append(inventory.Volumes, reads.Keep(ctx, toVolume(&page.Items[i])))
+}
+
+func (r *Reader) allVolumes(ctx context.Context) observation.Observed[[]observation.Volume] {
+	return r.volumes.Read(ctx, r.clock.Now(), r.watches.Mark(volumes()), func() observation.Observed[[]observation.Volume] {
+		found, empty := []observation.Volume{}, func() *corev1.PersistentVolumeList { return &corev1.PersistentVolumeList{} }
+		err := reads.List(ctx, r.client, empty, func(page *corev1.PersistentVolumeList) {
+			for i := range page.Items {
+				found = append(found, reads.Keep(ctx, toVolume(&page.Items[i])))
+			}
+		})
+		if err != nil {
+			return observation.Unknown[[]observation.Volume](reads.Because("listing PersistentVolumes", err))
 		}
+		slices.SortFunc(found, func(a, b observation.Volume) int { return strings.Compare(a.Name, b.Name) })
+		return observation.Known(found)
 	})
-	if err != nil {
-		return observation.Unknown[observation.Inventory](reads.Because("listing PersistentVolumes", err))
-	}
-	slices.SortFunc(inventory.LoadBalancers, func(a, b observation.LoadBalancer) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	slices.SortFunc(inventory.Volumes, func(a, b observation.Volume) int { return strings.Compare(a.Name, b.Name) })
-	return r.withStorage(ctx, inventory)
 }
 
 func (r *Reader) withStorage(ctx context.Context, inventory observation.Inventory) observation.Observed[observation.Inventory] {
@@ -54,11 +77,10 @@ func (r *Reader) withStorage(ctx context.Context, inventory observation.Inventor
 	if !known {
 		return observation.Unknown[observation.Inventory](all.Why())
 	}
-	slices.SortFunc(attachments, func(a, b observation.Attachment) int {
-		return strings.Compare(a.Node+" "+a.Volume, b.Node+" "+b.Volume)
-	})
 	if len(attachments) > 0 {
-		inventory.Attachments = attachments
+		inventory.Attachments = slices.SortedFunc(slices.Values(attachments), func(a, b observation.Attachment) int {
+			return strings.Compare(a.Node+" "+a.Volume, b.Node+" "+b.Volume)
+		})
 	}
 	for _, class := range classes {
 		inventory.StorageClasses = append(inventory.StorageClasses,

@@ -4,10 +4,12 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -18,6 +20,8 @@ type measurements struct {
 	mu      sync.Mutex
 	watcher slo.Watcher
 	ccm     ccmMetrics
+	// services are those of the last look.
+	services kept.Value[[]slo.ServiceState]
 }
 
 // Measure takes a look at the Nodes and load balancers that were just read, and says what the looks brought so far. A change of
@@ -44,17 +48,36 @@ func (r *Reader) Measure(
 		return observation.Known(watcher.Seen())
 	}
 	if watcher.Waits(now) {
-		services, err := r.serviceStates(ctx, balancers)
-		if err != nil {
-			watcher.CannotLook()
-		} else {
-			watcher.Services(now, services)
-		}
+		r.measureServices(ctx, balancers)
 	}
 	measured := watcher.Seen()
 	measured.LoadBalancers = len(balancers)
 	return observation.Known(measured)
 }
+
+// measureServices looks at the events of Services, which may not be watched: seldom enough for a pass after each change.
+func (r *Reader) measureServices(ctx context.Context, balancers []observation.LoadBalancer) {
+	now, looked := r.clock.Now(), false
+	mark := r.watches.MarkOfUnwatched()
+	mark.Most = betweenEvents
+	states := r.measured.services.Read(ctx, now, mark, func() observation.Observed[[]slo.ServiceState] {
+		looked = true
+		found, err := r.serviceStates(ctx, balancers)
+		if err != nil {
+			return observation.Unknown[[]slo.ServiceState](err.Error())
+		}
+		return observation.Known(found)
+	})
+	switch {
+	case states.IsUnknown():
+		r.measured.watcher.CannotLook()
+	case looked:
+		r.measured.watcher.Services(now, states.Value())
+	}
+}
+
+// betweenEvents is the least time between two looks at the same events.
+const betweenEvents = 2 * time.Second
 
 func nodeStates(nodes []observation.Node) []slo.NodeState {
 	states := make([]slo.NodeState, 0, len(nodes))

@@ -19,22 +19,35 @@ const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
 // Nodes reads all Nodes, with the CSI drivers that registered on them.
 func (r *Reader) Nodes(ctx context.Context) observation.Observed[[]observation.Node] {
-	registered := map[string][]string{}
-	err := reads.List(
-		ctx,
-		r.client,
-		func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} },
-		func(page *storagev1.CSINodeList) {
+	return r.nodes.Read(ctx, r.clock.Now(), r.watches.Mark(nodes(), csiNodes()), func() observation.Observed[[]observation.Node] {
+		return r.readNodes(ctx)
+	})
+}
+
+// drivers that registered, by Node.
+func (r *Reader) drivers(ctx context.Context) observation.Observed[map[string][]string] {
+	return r.registered.Read(ctx, r.clock.Now(), r.watches.Mark(csiNodes()), func() observation.Observed[map[string][]string] {
+		found, empty := map[string][]string{}, func() *storagev1.CSINodeList { return &storagev1.CSINodeList{} }
+		err := reads.List(ctx, r.client, empty, func(page *storagev1.CSINodeList) {
 			for _, item := range page.Items {
-				registered[reads.Keep(ctx, item.Name)] = reads.Keep(ctx, driversOf(item))
+				found[reads.Keep(ctx, item.Name)] = reads.Keep(ctx, driversOf(item))
 			}
-		},
-	)
-	if err != nil {
-		return observation.Unknown[[]observation.Node](reads.Because("listing CSINodes", err))
+		})
+		if err != nil {
+			return observation.Unknown[map[string][]string](reads.Because("listing CSINodes", err))
+		}
+		return observation.Known(found)
+	})
+}
+
+func (r *Reader) readNodes(ctx context.Context) observation.Observed[[]observation.Node] {
+	drivers := r.drivers(ctx)
+	registered, known := drivers.Get()
+	if !known {
+		return observation.Unknown[[]observation.Node](drivers.Why())
 	}
 	result, kubelets := []observation.Node{}, r.kubelets.begin(r.clock.Now())
-	err = reads.List(ctx, r.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
+	err := reads.List(ctx, r.client, func() *corev1.NodeList { return &corev1.NodeList{} }, func(page *corev1.NodeList) {
 		kubelets.add(page.Items)
 		for i := range page.Items {
 			result = append(result, reads.Keep(ctx, toNode(&page.Items[i], registered[page.Items[i].Name])))

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/managers"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -98,7 +99,7 @@ func (o *Others) Look(
 ) observation.Observed[[]observation.ForeignCCM] {
 	now := o.clock.Now()
 	found, known, change := o.memory.recall(now, fresh)
-	if known {
+	if known && !kept.IsLive(ctx) {
 		return observation.Known(slices.Clone(found))
 	}
 	look := &look{client: o.client, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}}

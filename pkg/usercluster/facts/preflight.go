@@ -10,10 +10,12 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 const (
@@ -58,6 +60,8 @@ type Preflight struct {
 	rights   []authorizationv1.ResourceAttributes
 	expires  time.Time
 	memory   *preflightMemory
+	watches  *watches.Watches
+	cloud    kept.Value[preflight.Cloud]
 }
 
 // NewPreflight has read nothing yet.
@@ -65,6 +69,7 @@ func NewPreflight(options Options, reader *Reader) *Preflight {
 	return &Preflight{
 		client: options.Client, network: options.Network, clock: options.Clock, reader: reader,
 		machines: options.Machines, rights: options.Rights, expires: options.Expires, memory: &preflightMemory{},
+		watches: options.Watches,
 	}
 }
 

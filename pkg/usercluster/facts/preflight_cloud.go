@@ -31,6 +31,12 @@ const (
 // Cloud is what the CCM says of the cloud since it leads. An event that a later one of success answers is no complaint any more;
 // both are on the clock of the user cluster. Nor is one that outlived its object: events stay for an hour.
 func (p *Preflight) Cloud(ctx context.Context, since time.Time) observation.Observed[preflight.Cloud] {
+	mark := p.watches.MarkOfUnwatched()
+	mark.Most = betweenEvents
+	return p.cloud.Read(ctx, p.clock.Now(), mark, func() observation.Observed[preflight.Cloud] { return p.readCloud(ctx, since) })
+}
+
+func (p *Preflight) readCloud(ctx context.Context, since time.Time) observation.Observed[preflight.Cloud] {
 	latest := map[string]map[string]corev1.Event{}
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
 		latest[reason] = map[string]corev1.Event{}

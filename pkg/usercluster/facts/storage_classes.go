@@ -28,6 +28,13 @@ const (
 
 // StorageClasses reads all of them.
 func (r *Reader) StorageClasses(ctx context.Context) observation.Observed[[]observation.StorageClass] {
+	mark := r.watches.Mark(storageClasses())
+	return r.classes.Read(ctx, r.clock.Now(), mark, func() observation.Observed[[]observation.StorageClass] {
+		return r.readStorageClasses(ctx)
+	})
+}
+
+func (r *Reader) readStorageClasses(ctx context.Context) observation.Observed[[]observation.StorageClass] {
 	classes := []observation.StorageClass{}
 	err := r.eachClass(ctx, func(class *storagev1.StorageClass) {
 		classes = append(classes, reads.Keep(ctx, observation.StorageClass{

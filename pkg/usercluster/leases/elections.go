@@ -5,6 +5,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
@@ -30,6 +33,13 @@ type Elections struct {
 	leader     leaderMemory
 	// former are the processes of the CCM.
 	former *controlplane.Former
+
+	// What was read: the fence of an identity, our right to a Lease, and where the leader runs.
+	fence       *kept.Value[observation.Fence]
+	fenced      manifest.Identity
+	right       *kept.Value[observation.LeaseRight]
+	rightTo     observation.Ref
+	leaderPlace kept.Value[leaderPlace]
 }
 
 // New has seen no Lease yet.

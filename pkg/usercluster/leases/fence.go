@@ -6,13 +6,16 @@ import (
 	"maps"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
@@ -23,8 +26,30 @@ import (
 func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"} }
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
-// user cluster grants.
+// user cluster grants. The rights of a whole user cluster may not be watched, so that what someone else grants is seen only when
+// what was read is too old, or a proof needs it.
 func (e *Elections) Fence(ctx context.Context, id manifest.Identity) observation.Observed[observation.Fence] {
+	if id != e.fenced {
+		e.fence, e.fenced = &kept.Value[observation.Fence]{}, id
+	}
+	mark := e.watches.MarkOfUnwatched(rights()...)
+	// Our own right to KCM's Lease comes and goes while KCM rolls out; it grants the CCM nothing.
+	mark.Changes -= e.watches.MarkOfWritten(render.KCMLeaseObjects(observation.Ref{}, "")[0].GetName(), rights()...).Changes
+	return e.fence.Read(ctx, e.clock.Now(), mark, func() observation.Observed[observation.Fence] {
+		return e.readFence(ctx, id)
+	})
+}
+
+// rights are what reviews rest on.
+func rights() []schema.GroupVersionResource {
+	var resources []schema.GroupVersionResource
+	for _, resource := range []string{"roles", "rolebindings", "clusterroles", "clusterrolebindings"} {
+		resources = append(resources, rbacv1.SchemeGroupVersion.WithResource(resource))
+	}
+	return resources
+}
+
+func (e *Elections) readFence(ctx context.Context, id manifest.Identity) observation.Observed[observation.Fence] {
 	fence := observation.Fence{
 		Open:     true,
 		Identity: UserName(id),

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -22,6 +23,16 @@ import (
 // LeaseRight says whether we may free a Lease, and whether something of what we granted ourselves for it is there. What we may
 // not read is absent only when the API server says that we have no such right, because then nothing that is there grants one.
 func (e *Elections) LeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
+	if lease != e.rightTo {
+		e.right, e.rightTo = &kept.Value[observation.LeaseRight]{}, lease
+	}
+	mark := e.watches.MarkOfWritten(render.KCMLeaseObjects(lease, "")[0].GetName(), rights()...)
+	return e.right.Read(ctx, e.clock.Now(), mark, func() observation.Observed[observation.LeaseRight] {
+		return e.readLeaseRight(ctx, lease)
+	})
+}
+
+func (e *Elections) readLeaseRight(ctx context.Context, lease observation.Ref) observation.Observed[observation.LeaseRight] {
 	may, unanswered := e.mayPatch(ctx, lease)
 	if unanswered != nil && !answered(unanswered) {
 		return observation.Unknown[observation.LeaseRight](reads.Because("asking whether we may patch "+lease.String(), unanswered))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
@@ -23,7 +24,10 @@ import (
 func (e *Elections) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	e.watches.Lease(key, &leaseStore{key: key, tracker: e.tracker, wake: e.watches.Wake})
-	since := e.tracker.get(key).version
+	before := e.tracker.get(key)
+	if before.standsFor(e.clock.Now()) && !kept.IsLive(ctx) && e.watches.SeesLease(key) {
+		return before.asSeen()
+	}
 	lease := &coordinationv1.Lease{}
 	switch err := e.client.Get(ctx, key, lease); {
 	case apierrors.IsNotFound(err):
@@ -32,20 +36,12 @@ func (e *Elections) Lease(ctx context.Context, namespace, name string) observati
 	case err != nil:
 		return observation.Unknown[observation.Lease](reads.Because("reading Lease "+key.String(), err))
 	}
-	record := e.tracker.read(key, since, lease)
-	return observation.Known(observation.Lease{
-		Ref:             observation.Ref{Kind: "Lease", Namespace: namespace, Name: name, UID: string(lease.UID)},
-		Holder:          ptr.Deref(record.spec.HolderIdentity, ""),
-		DurationSeconds: ptr.Deref(record.spec.LeaseDurationSeconds, 0),
-		AcquireTime:     ptr.Deref(record.spec.AcquireTime, metav1.MicroTime{}).Time,
-		RenewTime:       ptr.Deref(record.spec.RenewTime, metav1.MicroTime{}).Time,
-		ChangedAt:       record.changedAt,
-		WatchedAt:       record.watchedAt,
-		RenewedBy:       record.renewedBy,
-		HeldSince:       record.heldSince,
-		Version:         record.version,
-	})
+	return e.tracker.read(key, before.version, lease).asSeen()
 }
+
+// mostSilence is how long what a watch delivered of a Lease may stand for it: a Lease that is renewed has the next renewal by then,
+// and one that is not is read, because a watch whose connection died shows no renewals either.
+const mostSilence = 5 * time.Second
 
 // leaseTracker remembers when Leases were seen to change.
 type leaseTracker struct {
@@ -61,9 +57,39 @@ type leaseRecord struct {
 	renewedBy, noted time.Time
 	// heldSince is when its holder was seen to take it; zero: before we looked.
 	heldSince time.Time
+	ref       observation.Ref
 	version   string
 	exists    bool
 	spec      coordinationv1.LeaseSpec
+	// delivered says that a watch showed it as it is here.
+	delivered bool
+}
+
+// standsFor says that what a watch delivered is so. One that does not exist is not made often.
+func (r leaseRecord) standsFor(now time.Time) bool {
+	most := mostSilence
+	if !r.exists {
+		most = kept.MostAge
+	}
+	return r.delivered && now.Sub(r.noted) < most
+}
+
+func (r leaseRecord) asSeen() observation.Observed[observation.Lease] {
+	if !r.exists {
+		return observation.Absent[observation.Lease]()
+	}
+	return observation.Known(observation.Lease{
+		Ref:             r.ref,
+		Holder:          ptr.Deref(r.spec.HolderIdentity, ""),
+		DurationSeconds: ptr.Deref(r.spec.LeaseDurationSeconds, 0),
+		AcquireTime:     ptr.Deref(r.spec.AcquireTime, metav1.MicroTime{}).Time,
+		RenewTime:       ptr.Deref(r.spec.RenewTime, metav1.MicroTime{}).Time,
+		ChangedAt:       r.changedAt,
+		WatchedAt:       r.watchedAt,
+		RenewedBy:       r.renewedBy,
+		HeldSince:       r.heldSince,
+		Version:         r.version,
+	})
 }
 
 func newLeaseTracker(clk clock.Clock) *leaseTracker {
@@ -80,7 +106,34 @@ func (t *leaseTracker) get(key types.NamespacedName) leaseRecord {
 func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.Lease) (holderChanged bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !older(lease.ResourceVersion, t.seen[key].version) && t.note(key, lease)
+	if older(lease.ResourceVersion, t.seen[key].version) {
+		return false
+	}
+	holderChanged = t.note(key, lease)
+	t.setDelivered(key, true)
+	return holderChanged
+}
+
+// deliverAbsent notes that a watch began without it.
+func (t *leaseTracker) deliverAbsent(key types.NamespacedName) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(key, nil)
+	t.setDelivered(key, true)
+}
+
+// setDelivered is called with the lock held.
+func (t *leaseTracker) setDelivered(key types.NamespacedName, delivered bool) {
+	record := t.seen[key]
+	record.delivered = delivered
+	t.seen[key] = record
+}
+
+// mustRead says that what is known of a Lease does not stand for it any more.
+func (t *leaseTracker) mustRead(key types.NamespacedName) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.setDelivered(key, false)
 }
 
 // read notes what was read since a version was known, and returns what is known now: the newer one that a watch delivered
@@ -113,9 +166,10 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 	now := t.clock.Now()
 	before, looked := t.seen[key]
 	after := before
-	after.noted, after.exists, after.spec = now, false, coordinationv1.LeaseSpec{}
+	after.noted, after.exists, after.spec, after.delivered = now, false, coordinationv1.LeaseSpec{}, false
 	if lease != nil {
 		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
+		after.ref = observation.Ref{Kind: "Lease", Namespace: key.Namespace, Name: key.Name, UID: string(lease.UID)}
 	}
 	if !looked {
 		after.watchedAt = now
@@ -170,12 +224,17 @@ func (l *leaseStore) Update(object any) error {
 
 // Delete implements cache.ReflectorStore.
 func (l *leaseStore) Delete(any) error {
+	l.tracker.mustRead(l.key)
 	l.wake()
 	return nil
 }
 
 // Replace implements cache.ReflectorStore.
 func (l *leaseStore) Replace(objects []any, _ string) error {
+	l.tracker.mustRead(l.key)
+	if len(objects) == 0 {
+		l.tracker.deliverAbsent(l.key)
+	}
 	for _, object := range objects {
 		if err := l.Update(object); err != nil {
 			return err

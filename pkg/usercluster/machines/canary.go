@@ -12,14 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 // Canary is the extra Machine that comes first, with its workload in the user cluster: a pod, and a volume and a load balancer
@@ -27,10 +31,15 @@ import (
 type Canary struct {
 	client   client.Client
 	machines API
+	clock    clock.PassiveClock
+	watches  *watches.Watches
+	workload kept.Value[observation.CanaryWorkload]
 }
 
 // NewCanary has its Machine made by an API; c is a client of the user cluster.
-func NewCanary(c client.Client, machines API) *Canary { return &Canary{client: c, machines: machines} }
+func NewCanary(c client.Client, machines API, clk clock.PassiveClock, watching *watches.Watches) *Canary {
+	return &Canary{client: c, machines: machines, clock: clk, watches: watching}
+}
 
 // Create makes what is missing of the canary: the Machine like the target's, and the workload for its Node. What is there stays
 // as it is.
@@ -106,8 +115,20 @@ func canaryWorkload(plan outcome.CanaryPlan, taints []corev1.Taint) []client.Obj
 	return objects
 }
 
-// Observe reads the canary's workload.
+// Observe reads the canary's workload, and sees to it that the reconciler wakes when it changes.
 func (c *Canary) Observe(ctx context.Context) observation.Observed[observation.CanaryWorkload] {
+	key := types.NamespacedName{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}
+	pods, claims := corev1.SchemeGroupVersion.WithResource("pods"), corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
+	c.watches.Object(pods, key)
+	c.watches.Object(claims, key)
+	mark := c.watches.MarkOfObjects(key, pods, claims).And(c.watches.Mark(
+		corev1.SchemeGroupVersion.WithResource("services"), corev1.SchemeGroupVersion.WithResource("persistentvolumes"),
+		storagev1.SchemeGroupVersion.WithResource("volumeattachments"),
+	))
+	return c.workload.Read(ctx, c.clock.Now(), mark, func() observation.Observed[observation.CanaryWorkload] { return c.read(ctx) })
+}
+
+func (c *Canary) read(ctx context.Context) observation.Observed[observation.CanaryWorkload] {
 	workload := observation.CanaryWorkload{}
 	pod, claim, service := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{}
 	for _, part := range []struct {

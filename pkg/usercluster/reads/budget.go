@@ -5,7 +5,8 @@ import (
 	"math"
 	"reflect"
 	"sync/atomic"
-	"time"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 )
 
 // MaxKept is what is kept of all lists of one pass, in bytes. 5,000 Nodes with 25 labels each, their Machines, volumes and
@@ -43,7 +44,7 @@ func budgetOf(ctx context.Context) *budget {
 
 // Keep counts what stays of a page.
 func Keep[T any](ctx context.Context, value T) T {
-	budgetOf(ctx).kept.Add(sizeOf(reflect.ValueOf(&value).Elem()))
+	budgetOf(ctx).kept.Add(kept.SizeOf(reflect.ValueOf(&value).Elem()))
 	return value
 }
 
@@ -57,38 +58,4 @@ func (b *budget) firstLimit() int64 {
 		return min(2*last, PageSize)
 	}
 	return PageSize
-}
-
-// sizeOf is about the memory of a value with all that it leads to.
-func sizeOf(value reflect.Value) int64 {
-	return int64(value.Type().Size()) + beyond(value)
-}
-
-// beyond is what a value leads to. All times lead to the same zone.
-func beyond(value reflect.Value) (size int64) {
-	switch value.Kind() {
-	case reflect.String:
-		return int64(value.Len())
-	case reflect.Pointer, reflect.Interface:
-		if !value.IsNil() {
-			size = sizeOf(value.Elem())
-		}
-	case reflect.Slice:
-		for i := range value.Len() {
-			size += sizeOf(value.Index(i))
-		}
-	case reflect.Map:
-		for entries := value.MapRange(); entries.Next(); {
-			size += sizeOf(entries.Key()) + sizeOf(entries.Value())
-		}
-	case reflect.Struct:
-		if value.Type() == reflect.TypeFor[time.Time]() {
-			return 0
-		}
-		for _, field := range value.Fields() {
-			size += beyond(field)
-		}
-	default:
-	}
-	return size
 }

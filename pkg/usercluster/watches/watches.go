@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 )
 
 // Clients of the user cluster. Without them nothing is watched, as in a dry run.
@@ -30,6 +32,8 @@ type Watches struct {
 	clients Clients
 	wake    func()
 	log     logr.Logger
+	// room is for what may be kept; nil: nothing may.
+	room *kept.Room
 
 	// The mutex guards all below.
 	mu      sync.Mutex
@@ -37,13 +41,18 @@ type Watches struct {
 	stop    chan struct{}
 	lasting chan struct{}
 	started map[string]struct{}
+	changes map[string]*changes
 	running sync.WaitGroup
 }
 
 // New watches nothing yet.
 func New(clients Clients, wake func(), log logr.Logger) *Watches {
-	return &Watches{clients: clients, wake: wake, log: log}
+	return &Watches{clients: clients, wake: wake, log: log, changes: map[string]*changes{}}
 }
+
+// Keep lets reads be kept while a watch would show a change. It is for the manager; where someone looks right after he changed
+// something, as tests do, the watch may not have shown it yet.
+func (w *Watches) Keep(total *kept.Total) { w.room = kept.NewRoom(total) }
 
 // Wake has the reconciler look at the cluster again.
 func (w *Watches) Wake() { w.wake() }
@@ -72,6 +81,7 @@ func (w *Watches) Close() {
 		close(w.lasting)
 		w.lasting = nil
 	}
+	w.room.Clear()
 	w.mu.Unlock()
 	w.running.Wait()
 }
@@ -95,6 +105,7 @@ func (w *Watches) stopLocked() {
 	if w.stop != nil {
 		close(w.stop)
 		w.stop, w.started = nil, nil
+		w.room.Clear()
 	}
 }
 
@@ -124,25 +135,25 @@ func (w *Watches) Lasting(labels string, newStore func() cache.ReflectorStore, r
 	only := metav1.ListOptions{LabelSelector: labels}
 	for _, resource := range resources {
 		source := metadataOf(w.clients.Metadata.Resource(resource), only, false)
-		w.runLocked(w.lasting, resource.String(), newStore(), &metav1.PartialObjectMetadata{}, source)
+		w.runLocked(w.lasting, labeled(resource), newStore(), &metav1.PartialObjectMetadata{}, source)
 	}
 }
 
-// Pod wakes when a static pod of the control plane changes, or comes back under its name: all pods of its namespace would wake
-// us for every DaemonSet. To do it again changes nothing.
-func (w *Watches) Pod(key types.NamespacedName) {
+// Object wakes when one object changes, or comes back under its name: all pods of a namespace, say, would wake us for every
+// DaemonSet. To do it again changes nothing.
+func (w *Watches) Object(resource schema.GroupVersionResource, key types.NamespacedName) {
 	if w.clients.Metadata == nil {
 		return
 	}
-	source := w.clients.Metadata.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(key.Namespace)
+	source := w.clients.Metadata.Resource(resource).Namespace(key.Namespace)
 	only := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name).String()}
-	w.metadata("pod "+key.String(), source, only, &WakeStore{wake: w.wake})
+	w.metadata(objectName(resource, key), source, only, &WakeStore{wake: w.wake})
 }
 
 // Lease watches one Lease: those of a whole cluster would wake us for every Node, every ten seconds.
 func (w *Watches) Lease(key types.NamespacedName, store cache.ReflectorStore) {
 	if w.clients.Leases != nil {
-		w.reflect("lease "+key.String(), store, &coordinationv1.Lease{},
+		w.reflect(leaseName(key), store, &coordinationv1.Lease{},
 			filtered(w.clients.Leases, "leases", key.Namespace, "metadata.name", key.Name))
 	}
 }
@@ -150,7 +161,7 @@ func (w *Watches) Lease(key types.NamespacedName, store cache.ReflectorStore) {
 // PodsOf watches the pods that run as a ServiceAccount.
 func (w *Watches) PodsOf(account types.NamespacedName, store cache.ReflectorStore) {
 	if w.clients.Pods != nil {
-		w.reflect("pods of "+account.String(), store, &corev1.Pod{},
+		w.reflect(podsName(account), store, &corev1.Pod{},
 			filtered(w.clients.Pods, "pods", account.Namespace, "spec.serviceAccountName", account.Name))
 	}
 }
@@ -196,6 +207,7 @@ func (w *Watches) runLocked(
 	kind runtime.Object,
 	source cache.ListerWatcher,
 ) {
-	reflector := cache.NewReflectorWithOptions(bounding(source), kind, store, cache.ReflectorOptions{Logger: &w.log, Name: name})
+	counting := &countingStore{ReflectorStore: store, watches: w, name: name, stop: stop}
+	reflector := cache.NewReflectorWithOptions(bounding(source), kind, counting, cache.ReflectorOptions{Logger: &w.log, Name: name})
 	w.running.Go(func() { reflector.Run(stop) })
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -179,6 +180,23 @@ func (h *rolls) expectPlanned(ctx context.Context, s *suite.Scene, u *bed.UserCl
 	gone := slices.DeleteFunc(before, func(name string) bool { return slices.Contains(after, name) })
 	s.Expect(gone).To(ConsistOf(replaced), "the Machines that were replaced")
 	s.Logf("%d actions, %d Machines were replaced", len(done(status.Timeline)), len(gone))
+	if made.Outcome.State == plan.Waits {
+		h.expectFewReads(ctx, s, u)
+	}
+}
+
+// waitingWindow is longer than what is kept of a read, so that all of it is read again in it.
+const waitingWindow = 60 * time.Second
+
+// expectFewReads of a cluster that waits: every other second one.
+func (h *rolls) expectFewReads(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
+	GinkgoHelper()
+	mark, began := h.mark(s, u.AuditLog()), time.Now()
+	s.Eventually(func() time.Duration { return time.Since(began) }).WithContext(ctx).WithTimeout(2 * waitingWindow).
+		Should(BeNumerically(">=", waitingWindow))
+	requests := audit.RequestsOf(h.since(ctx, s, u.Client, u.AuditLog(), mark), ucv1.FieldManager)
+	s.Logf("%s waits: %d reads in %s: %v", u.Options.Name, requests.Reads(), waitingWindow, requests)
+	s.Expect(requests.Reads()).To(BeNumerically("<=", waitingWindow.Seconds()/2), "%v", requests)
 }
 
 // expectPointOfNoReturn: times are of seconds, so that actions of one second with it may be on either side.

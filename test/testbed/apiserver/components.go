@@ -32,11 +32,6 @@ func (c *Cluster) apiserverArgs() []string {
 		// a handful of these servers.
 		"--enable-priority-and-fairness=false", "--feature-gates=APIServerTracing=false",
 	}, c.APIServerArgs(filepath.Dir(c.files.CA))...)
-	if c.options.Audited {
-		for flag, value := range c.audit.Flags() {
-			args = append(args, "--"+flag+"="+value)
-		}
-	}
 	return append(args, c.options.APIServerArgs...)
 }
 
@@ -44,7 +39,7 @@ func (c *Cluster) apiserverArgs() []string {
 // listens is not among them.
 func (c *Cluster) APIServerArgs(folder string) []string {
 	f := filesIn(folder)
-	return []string{
+	args := []string{
 		"--etcd-servers=" + c.etcdURL(),
 		"--advertise-address=" + loopback,
 		// The API refuses loopback addresses in EndpointSlices.
@@ -67,6 +62,12 @@ func (c *Cluster) APIServerArgs(folder string) []string {
 		"--proxy-client-cert-file=" + f.FrontProxyCert,
 		"--proxy-client-key-file=" + f.FrontProxyKey,
 	}
+	if c.options.Audited { // All API servers of a cluster append to one log.
+		for flag, value := range c.audit.Flags() {
+			args = append(args, "--"+flag+"="+value)
+		}
+	}
+	return args
 }
 
 func (c *Cluster) serviceRange() string {

@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 )
 
@@ -49,7 +51,27 @@ func Unmet(report *Report, share float64) []string {
 	j.soon(cloud, "the cloud loops")
 	// A freed Lease stood still for a retry period and is taken at the next retry: by itself KCM is near the middle of the two.
 	j.soon(cloud.with(kcm), "all loops")
+	j.reads(report.Controller.APIRequests)
 	return j.unmet
+}
+
+// The most reads of the manager in a whole demo: GET, LIST and reviews.
+const (
+	mostManagementReads = 1500
+	mostUserReads       = 2500
+)
+
+// reads are few: a pass uses again what watches show no change of. A run beside others has more passes.
+func (j *judge) reads(requests map[string]audit.Requests) {
+	management, user := requests[bed.ManagementName].Reads(), 0
+	j.expect(management > 0, "the audit log of the management cluster has no read of the manager")
+	for _, name := range names() {
+		j.expect(requests[name].All() > 0, "the audit log of %s has no request of the manager", name)
+		user += requests[name].Reads()
+	}
+	j.expect(float64(management) <= j.share*mostManagementReads, "%d reads of the management cluster, at most %d", management,
+		mostManagementReads)
+	j.expect(float64(user) <= j.share*mostUserReads, "%d reads of user clusters, at most %d", user, mostUserReads)
 }
 
 func (j *judge) soon(all Spells, of string) {

@@ -7,6 +7,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/audit"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
@@ -228,8 +230,9 @@ func leaseTests() map[string]describeTest {
 
 // expected is a report of which nothing is unmet.
 func expected() *Report {
-	report := &Report{}
+	report := &Report{Controller: ManagerCost{APIRequests: map[string]audit.Requests{bed.ManagementName: {"pods": {"list": 1}}}}}
 	for _, want := range endings() {
+		report.Controller.APIRequests[want.name] = audit.Requests{"nodes": {"list": 1}}
 		gap := 1.5
 		c := ClusterReport{
 			Name: want.name, Result: want.result, Handover: HandoverReport{LeaseDurationSeconds: 15, GapSeconds: &gap},
@@ -309,6 +312,30 @@ func TestUnmet(t *testing.T) {
 	t.Run("a cluster that is missing", func(t *testing.T) {
 		NewWithT(t).Expect(Unmet(&Report{}, 1)).To(ConsistOf("0 clusters were reported, not 4"))
 	})
+}
+
+func TestReadsAreFew(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cluster string
+		sent    audit.Requests
+		want    string
+	}{
+		"of the management cluster": {
+			bed.ManagementName, audit.Requests{"pods": {"list": 1501}},
+			"all clusters: 1501 reads of the management cluster, at most 1500",
+		},
+		"of all user clusters together": {
+			"beta", audit.Requests{"selfsubjectaccessreviews": {"create": 2501}},
+			"all clusters: 2504 reads of user clusters, at most 2500",
+		},
+		"and are counted": {"beta", nil, "all clusters: the audit log of beta has no request of the manager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := expected()
+			report.Controller.APIRequests[tc.cluster] = tc.sent
+			NewWithT(t).Expect(Unmet(report, 1)).To(ConsistOf(tc.want))
+		})
+	}
 }
 
 func unattendedTests() map[string]unmetTest {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
@@ -20,6 +22,10 @@ type Adapter struct {
 	clock     clock.PassiveClock
 	watches   *watches.Watches
 	revisions revisionMemory
+	machines  kept.Value[observation.Machines]
+
+	mu         sync.Mutex
+	bootstraps map[observation.Ref]*kept.Value[observation.BootstrapData]
 }
 
 // New is an adapter with a client of the user cluster.

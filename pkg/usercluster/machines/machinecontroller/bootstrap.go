@@ -3,11 +3,13 @@ package machinecontroller
 import (
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -46,7 +48,37 @@ func (a *Adapter) Bootstraps(
 	return observation.Known(seen)
 }
 
+// betweenBootstraps is how long what was read is taken for what is there: Secrets may not be watched.
+const betweenBootstraps = 5 * time.Second
+
 func (a *Adapter) bootstrapOf(ctx context.Context, ref observation.Ref) (observation.BootstrapData, error) {
+	mark := a.watches.MarkOfUnwatched()
+	mark.Most = betweenBootstraps
+	var failed error
+	data := a.bootstrap(ref).Read(ctx, a.clock.Now(), mark, func() observation.Observed[observation.BootstrapData] {
+		var read observation.BootstrapData
+		if read, failed = a.readBootstrap(ctx, ref); failed != nil {
+			return observation.Unknown[observation.BootstrapData](failed.Error())
+		}
+		return observation.Known(read)
+	})
+	return data.Value(), failed
+}
+
+// bootstrap is what was read of one Secret. There are as many as MachineDeployments.
+func (a *Adapter) bootstrap(ref observation.Ref) *kept.Value[observation.BootstrapData] {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.bootstraps == nil {
+		a.bootstraps = map[observation.Ref]*kept.Value[observation.BootstrapData]{}
+	}
+	if a.bootstraps[ref] == nil {
+		a.bootstraps[ref] = &kept.Value[observation.BootstrapData]{}
+	}
+	return a.bootstraps[ref]
+}
+
+func (a *Adapter) readBootstrap(ctx context.Context, ref observation.Ref) (observation.BootstrapData, error) {
 	secret := &corev1.Secret{}
 	err := a.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
 	switch {

@@ -53,7 +53,7 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	}
 	ours := map[string]any{ucv1.CanaryLabel: "true"}
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
-	template["metadata"] = map[string]any{"labels": maps.Clone(ours), "annotations": kept(annotations)}
+	template["metadata"] = map[string]any{"labels": maps.Clone(ours), "annotations": installersOf(annotations)}
 	nodeLabels, _, _ := unstructured.NestedStringMap(template, "spec", "metadata", "labels")
 	labels := map[string]any{ucv1.CanaryLabel: "true"}
 	for key, value := range nodeLabels {
@@ -82,7 +82,7 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	canary.SetNamespace(source.GetNamespace())
 	canary.SetName(ucv1.CanaryName)
 	canary.SetLabels(map[string]string{ucv1.CanaryLabel: "true"})
-	if annotations := kept(source.GetAnnotations()); len(annotations) > 0 {
+	if annotations := installersOf(source.GetAnnotations()); len(annotations) > 0 {
 		if err := unstructured.SetNestedMap(canary.Object, annotations, "metadata", "annotations"); err != nil {
 			return nil, err
 		}
@@ -90,9 +90,9 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	return canary, nil
 }
 
-// kept are the annotations whose domain is one of the machine-controller's, the operating-system-manager's and their
+// installersOf are the annotations whose domain is one of the machine-controller's, the operating-system-manager's and their
 // installers': k8c.io/operating-system-profile, for example. Those of the autoscaler are in cluster.k8s.io.
-func kept(annotations map[string]string) map[string]any {
+func installersOf(annotations map[string]string) map[string]any {
 	result := map[string]any{}
 	for key, value := range annotations {
 		domain, _, _ := strings.Cut(key, "/")

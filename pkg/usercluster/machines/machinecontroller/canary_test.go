@@ -29,7 +29,7 @@ func TestCanaryIsMadeSeenAndRemoved(t *testing.T) {
 	g := NewWithT(t)
 	s := adapterWith(interceptor.Funcs{}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 7, template: {metadata: "+
 		"{}, spec: {metadata: {}}}}"))
-	canary := machines.NewCanary(s.client, s)
+	canary := machines.NewCanary(s.client, s, s.clock, s.watches)
 	empty, known := canary.Observe(t.Context()).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(empty.Objects).To(BeEmpty())

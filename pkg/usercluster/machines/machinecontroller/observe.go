@@ -68,6 +68,11 @@ func machineGroupVersion() schema.GroupVersion {
 // machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
 // it was made in between.
 func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.Machines] {
+	mark := a.watches.Mark(resources()...)
+	return a.machines.Read(ctx, a.clock.Now(), mark, func() observation.Observed[observation.Machines] { return a.read(ctx) })
+}
+
+func (a *Adapter) read(ctx context.Context) observation.Observed[observation.Machines] {
 	result, missing := observation.Machines{}, 0
 	var sets, deployments []unstructured.Unstructured
 	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}

@@ -1,0 +1,167 @@
+package watches
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
+)
+
+// changes of what one watch shows.
+type changes struct {
+	count uint64
+	// by is the run of watches that has listed everything; nil: none has, and a change may not be seen.
+	by chan struct{}
+}
+
+// Mark of resources that are watched as a whole.
+func (w *Watches) Mark(resources ...schema.GroupVersionResource) kept.Mark {
+	names := make([]string, 0, len(resources))
+	for _, resource := range resources {
+		names = append(names, resource.String())
+	}
+	return w.mark(names...)
+}
+
+// MarkOfLasting is the mark of what Lasting watches of resources.
+func (w *Watches) MarkOfLasting(resources ...schema.GroupVersionResource) kept.Mark {
+	names := make([]string, 0, len(resources))
+	for _, resource := range resources {
+		names = append(names, labeled(resource))
+	}
+	return w.mark(names...)
+}
+
+// MarkOfPods is the mark of what PodsOf watches.
+func (w *Watches) MarkOfPods(account types.NamespacedName) kept.Mark {
+	return w.mark(podsName(account))
+}
+
+// MarkOfObjects is the mark of objects of one name that Object watches.
+func (w *Watches) MarkOfObjects(key types.NamespacedName, resources ...schema.GroupVersionResource) kept.Mark {
+	names := make([]string, 0, len(resources))
+	for _, resource := range resources {
+		names = append(names, objectName(resource, key))
+	}
+	return w.mark(names...)
+}
+
+// MarkOfUnwatched is for what may not be watched, and is looked at now and then while a migration is: only what we write counts.
+func (w *Watches) MarkOfUnwatched(resources ...schema.GroupVersionResource) kept.Mark {
+	mark := w.Mark(resources...)
+	mark.Watched = w.room != nil && !w.AtRest()
+	return mark
+}
+
+// MarkOfWritten is MarkOfUnwatched for objects of one name.
+func (w *Watches) MarkOfWritten(name string, resources ...schema.GroupVersionResource) kept.Mark {
+	names := make([]string, 0, len(resources))
+	for _, resource := range resources {
+		names = append(names, writtenName(resource, name))
+	}
+	mark := w.mark(names...)
+	mark.Watched = w.room != nil && !w.AtRest()
+	return mark
+}
+
+// SeesLease says that a watch shows each renewal of a Lease.
+func (w *Watches) SeesLease(key types.NamespacedName) bool { return w.mark(leaseName(key)).Watched }
+
+// Wrote counts a change that we made ourselves: the next pass must not rest on what was before, and the watch may be late.
+func (w *Watches) Wrote(resource schema.GroupVersionResource, name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changesLocked(resource.String()).count++
+	w.changesLocked(labeled(resource)).count++
+	if one := w.changes[writtenName(resource, name)]; one != nil {
+		one.count++
+	}
+	for name, one := range w.changes {
+		if strings.HasPrefix(name, objectsOf(resource)) {
+			one.count++
+		}
+	}
+}
+
+func (w *Watches) mark(names ...string) kept.Mark {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mark := kept.Mark{Watched: w.room != nil, Room: w.room}
+	for _, name := range names {
+		one := w.changesLocked(name)
+		mark.Changes += one.count
+		mark.Watched = mark.Watched && one.by != nil && (one.by == w.stop || one.by == w.lasting)
+	}
+	return mark
+}
+
+func (w *Watches) changesLocked(name string) *changes {
+	if w.changes[name] == nil {
+		w.changes[name] = &changes{}
+	}
+	return w.changes[name]
+}
+
+// countingStore counts what it hands on, before: who is woken finds the new count.
+type countingStore struct {
+	cache.ReflectorStore
+
+	watches *Watches
+	name    string
+	stop    chan struct{}
+}
+
+func (s *countingStore) changed(all bool) {
+	s.watches.mu.Lock()
+	defer s.watches.mu.Unlock()
+	one := s.watches.changesLocked(s.name)
+	one.count++
+	if all {
+		one.by = s.stop
+	}
+}
+
+// Add implements cache.ReflectorStore.
+func (s *countingStore) Add(object any) error {
+	s.changed(false)
+	return s.ReflectorStore.Add(object)
+}
+
+// Update implements cache.ReflectorStore.
+func (s *countingStore) Update(object any) error {
+	s.changed(false)
+	return s.ReflectorStore.Update(object)
+}
+
+// Delete implements cache.ReflectorStore.
+func (s *countingStore) Delete(object any) error {
+	s.changed(false)
+	return s.ReflectorStore.Delete(object)
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *countingStore) Replace(objects []any, version string) error {
+	s.changed(true)
+	return s.ReflectorStore.Replace(objects, version)
+}
+
+func labeled(resource schema.GroupVersionResource) string { return "ours of " + resource.String() }
+
+func objectsOf(resource schema.GroupVersionResource) string {
+	return "one of " + resource.String() + ": "
+}
+
+func objectName(resource schema.GroupVersionResource, key types.NamespacedName) string {
+	return objectsOf(resource) + key.String()
+}
+
+func writtenName(resource schema.GroupVersionResource, name string) string {
+	return resource.String() + " named " + name
+}
+
+func leaseName(key types.NamespacedName) string { return "lease " + key.String() }
+
+func podsName(account types.NamespacedName) string { return "pods of " + account.String() }

@@ -1,0 +1,28 @@
+package main
+
+// What an earlier pass read is used again only while it is so, and never for a proof.
+func keptReads() []mutant {
+	const rule = "kept reads"
+	return []mutant{
+		of(keptPackage, rule, "a change is not noticed", "Value.holds", judged("mark ==", "true")),
+		of(keptPackage, rule, "a read is kept for ever", "Value.holds", judged("MostAge", "true")),
+		of(keptPackage, rule, "a proof rests on what was kept", "Value.holds", judged("IsLive", "true")),
+		of(keptPackage, rule, "what no watch shows is kept", "Value.Put", never("Watched")),
+		of(keptPackage, rule, "what could not be looked at is kept", "Value.Put", without("IsUnknown")),
+		of(keptPackage, rule, "what is kept has no bound", "Total.take", never("most")),
+		of(keptPackage, rule, "what is forgotten takes room", "Value.forgetLocked", never("Room")),
+		of(watchesPackage, rule, "what a watch shows is not counted", "countingStore.changed", skips("count")).onlyBy(userClusterPackage),
+		of(watchesPackage, rule, "a watch that ended would show a change", "Watches.mark", judged("by stop lasting", "true")).onlyBy(userClusterPackage),
+		of(watchesPackage, rule, "what was read takes room at rest", "Watches.stopLocked", skips("Clear")).onlyBy(userClusterPackage),
+		of(userClusterPackage, rule, "what we wrote is not counted", "writes.RoundTrip", never("MethodGet")),
+		of(userClusterPackage, rule, "a dry run counts as a write", "writes.RoundTrip", without("dryRun")),
+		of(leasesPackage, rule, "a Lease that is not renewed is not read", "leaseRecord.standsFor", against("noted most", "kept.MostAge")),
+		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", never("Covers")),
+		of(clusterControllerPackage, rule, "what a proof rests on is not read again", "Observer.observeAgain", skips("observeControlPlane")),
+		inTables(rule, "an action of the hand-over rests on what was kept", "ConfirmationOf", becomes("Managers Proof", "false")),
+		inTables(rule, "a fence opens beside what was kept of other CCMs", "ConfirmationOf", lacks("ActionOpenFence")),
+		inTables(rule, "a Machine is replaced by what was kept of Nodes", "ConfirmationOf", lacks("ActionStepMachineSet")),
+		inTables(rule, "a person is called for what was kept", "isNewFailure", returns("Reason", "false")),
+		inTables(rule, "a migration is complete by what was kept", "completes", lacks("StepComplete")),
+	}
+}
