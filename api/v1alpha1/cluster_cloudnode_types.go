@@ -23,6 +23,12 @@ type CloudNodeStatus struct {
 	// +kubebuilder:validation:MaxLength=2048
 	Conflict string `json:"conflict,omitempty"`
 
+	// conflictObjects are the Nodes that conflict names.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	ConflictObjects []ObjectName `json:"conflictObjects,omitempty"`
+
 	// judged is what the conflict rests on, the Cluster's generation and the version of the Secret with the cloud configuration:
 	// the loop is tried again when one of them is another one.
 	// +optional

@@ -137,6 +137,12 @@ type HandoverStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	ProbeProblem string `json:"probeProblem,omitempty"`
 
+	// probeObjects are those that probeProblem names.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	ProbeObjects []ObjectName `json:"probeObjects,omitempty"`
+
 	// processes of KCM that existed before the first patch; each has to be seen to end.
 	// +optional
 	// +listType=map

@@ -146,6 +146,12 @@ type PreflightFinding struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
+	// about are the objects that the message names, in its order; at most ten.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	About []ObjectName `json:"about,omitempty"`
+
 	// objects that it is about, as Kind namespace/name; at most ten are named.
 	// +optional
 	// +listType=atomic

@@ -108,6 +108,12 @@ type SLOIndicator struct {
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:MaxLength=600
 	Slow []string `json:"slow,omitempty"`
+
+	// slowObjects are those that slow names.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	SlowObjects []ObjectName `json:"slowObjects,omitempty"`
 }
 
 // SLOCounts are the counts of an indicator by another source.

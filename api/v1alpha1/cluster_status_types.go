@@ -233,6 +233,12 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
+	// about are the objects that the message of condition Ready names, in its order; at most ten.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	About []ObjectName `json:"about,omitempty"`
+
 	// step that is current, for people; nothing reads it back.
 	// +optional
 	Step Step `json:"step,omitempty"`

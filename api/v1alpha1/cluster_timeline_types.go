@@ -47,7 +47,8 @@ type TimelineEntry struct {
 	// +kubebuilder:validation:MaxLength=63
 	Reason string `json:"reason,omitempty"`
 
-	// objects it was done to, as Kind namespace/name; at most ten are named. Of an acceptance, what was accepted.
+	// objects it was done to, as Kind namespace/name; at most ten are named. Of an acceptance, what was accepted; of a failure,
+	// what its message names.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -63,6 +64,24 @@ type TimelineEntry struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+}
+
+// ObjectName names an object in one of the two clusters.
+type ObjectName struct {
+	// kind of the object.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind,omitempty"`
+
+	// namespace of the object; empty for one of the whole cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name of the object.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
 }
 
 // AcceptanceStatus is something that a person vouches for in the spec.

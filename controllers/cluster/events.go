@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,7 +9,6 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -31,14 +31,15 @@ func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
 			r.event(s, entry, corev1.EventTypeNormal, stepChangedEvent, "The current step is "+string(after.Step)+".")
 			r.Metrics.stepEnded(before, s.now)
 		case ucv1.TimelineFailure:
-			r.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message)
+			r.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message, observation.RefsOf(after.About)...)
 			r.Metrics.stalled(entry.Reason)
 		case ucv1.TimelineHalt:
 			r.event(s, entry, corev1.EventTypeNormal, entry.Reason, entry.Message+" By "+entry.Actor+".")
 		case ucv1.TimelineResume:
 			r.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
 		case ucv1.TimelineAcceptance:
-			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".")
+			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".",
+				acceptedIn(&s.cluster.Spec, entry)...)
 		case ucv1.TimelineAction:
 		}
 	}
@@ -53,45 +54,54 @@ func (r *Reconciler) tellAhead(s *scope, before, after ucv1.ClusterStatus) {
 		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.decision.Leaving)
 	}
 	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
-		r.event(s, ucv1.TimelineEntry{Step: after.Step, Objects: plan.Changes}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
-			"Adopting changes: "+strings.Join(plan.Changes, "; "))
+		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
+			"Adopting changes: "+strings.Join(plan.Changes, "; "), takenOver(s)...)
 	}
 }
 
-func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string) {
+func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string, about ...observation.Ref) {
 	var related runtime.Object
-	if reference := relatedTo(s, entry); reference != nil {
+	if reference := relatedTo(s, entry, about); reference != nil {
 		related = reference
 	}
 	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", wording.Bounded(note, maxMessage))
 }
 
-// relatedTo is what a transition is about besides the Cluster: what was accepted, what the pass changed, what the message
-// names first, or what the step is about. It may be in the user cluster. Nil when there is no such object.
-func relatedTo(s *scope, entry ucv1.TimelineEntry) *corev1.ObjectReference {
-	for _, object := range entry.Objects {
-		if found := namedIn(object); found != nil {
-			return found
+// relatedTo is what a transition is about besides the Cluster: the first of its objects whose kind is known, what the pass
+// changed, or what the step is about. It may be in the user cluster. Nil when there is no such object.
+func relatedTo(s *scope, entry ucv1.TimelineEntry, about []observation.Ref) *corev1.ObjectReference {
+	for _, object := range about {
+		if versionOfKind()[object.Kind] != "" {
+			return referenceTo(object)
 		}
 	}
 	if action := s.decision.Action; action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
 		action.Objects[0].Kind != "Cluster" {
 		return referenceTo(action.Objects[0])
 	}
-	if found := namedIn(entry.Message); found != nil {
-		return found
-	}
 	return objectOf(s.cluster, entry.Step)
 }
 
-// namedIn is the first object that a message names and whose kind is known.
-func namedIn(message string) *corev1.ObjectReference {
-	for _, ref := range migration.RefsIn(message) {
-		if versionOfKind()[ref.Kind] != "" {
-			return referenceTo(ref)
+// takenOver are the objects of someone else that an adoption changes, in the order of its plan.
+func takenOver(s *scope) []observation.Ref {
+	addons := s.observed.Addons.Value()
+	return observation.Join(observation.SortTexts(slices.Concat(addons.CSI.Foreign, addons.CCM.Foreign)), " ").Objects
+}
+
+// acceptedIn are the objects that an entry accepts, as far as the spec names them.
+func acceptedIn(spec *ucv1.ClusterSpec, entry ucv1.TimelineEntry) []observation.Ref {
+	var about []observation.Ref
+	for _, accepted := range acceptancesIn(spec) {
+		if !slices.Contains(entry.Objects, accepted.value) {
+			continue
+		}
+		for _, object := range accepted.objects {
+			if ref, named := observation.ParseRef(object); named {
+				about = append(about, ref)
+			}
 		}
 	}
-	return nil
+	return about
 }
 
 func referenceTo(ref observation.Ref) *corev1.ObjectReference {

@@ -101,8 +101,8 @@ func stateOf(step ucv1.Step, decision migration.Decision) migration.RowState {
 
 func nothing(*migration.Decision) {}
 
-func failing(reason, message string) func(*migration.Decision) {
-	return func(d *migration.Decision) { d.Failure = &outcome.Failure{Reason: reason, Message: message} }
+func failing(reason string, message ...any) func(*migration.Decision) {
+	return func(d *migration.Decision) { d.Failure = outcome.Fails(reason, message...).Failure }
 }
 
 func waiting(reason, message string) func(*migration.Decision) {

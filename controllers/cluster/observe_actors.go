@@ -25,6 +25,8 @@ type acceptance struct {
 	// item is the key of the value in managedFields: https://kubernetes.io/docs/reference/using-api/server-side-apply/
 	item  string
 	value string
+	// objects that it is about, as the spec has them.
+	objects []string
 }
 
 func (a acceptance) field() string { return "spec." + strings.Join(a.path, ".") }
@@ -43,7 +45,7 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 		{[]string{"rollout", "acceptVolumes"}, spec.Rollout.AcceptVolumes},
 	} {
 		for _, value := range slices.Sorted(slices.Values(set.values)) {
-			list = append(list, acceptance{path: set.path, item: "v:" + strconv.Quote(value), value: value})
+			list = append(list, acceptance{path: set.path, item: "v:" + strconv.Quote(value), value: value, objects: []string{value}})
 		}
 	}
 	for _, finding := range spec.Preflight.Accept {
@@ -51,10 +53,10 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 		if len(finding.Objects) > 0 {
 			value += " of " + strings.Join(finding.Objects, ", ")
 		}
-		list = append(
-			list,
-			acceptance{path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName)},
-		)
+		list = append(list, acceptance{
+			path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName),
+			objects: finding.Objects,
+		})
 	}
 	return list[:min(len(list), maxAcceptances)]
 }

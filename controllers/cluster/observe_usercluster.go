@@ -223,7 +223,7 @@ func (o *Observer) observeFindings(ctx context.Context, s *scope, checkpoints uc
 		Machines:          s.observed.Machines,
 		Nodes:             s.observed.Nodes,
 	}
-	source := "Secret " + s.cluster.Namespace + "/" + s.cluster.KubeconfigSecret().Name
+	source := observation.Ref{Kind: "Secret", Namespace: s.cluster.Namespace, Name: s.cluster.KubeconfigSecret().Name}
 	if checkpoints.StartedAt != nil {
 		asked.Credentials = s.session.Preflight.Credentials(source)
 		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))

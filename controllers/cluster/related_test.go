@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -39,7 +40,8 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 		}, ucv1.StepMachineController, waiting("RollingOut", "Waiting."),
 			&corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "kube-system", Name: "mc"}},
 		"a failure, by what its message names first": {atStep(ucv1.StepRoll), ucv1.StepRoll,
-			failing("BlockedMachines", "These cannot be rolled: Machine kube-system/pet has no MachineDeployment."),
+			failing("BlockedMachines", "These cannot be rolled: ", observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "pet"},
+				" has no MachineDeployment."),
 			&corev1.ObjectReference{Kind: "Machine", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pet"}},
 		"a failure that names nothing": {atStep(ucv1.StepHandover), ucv1.StepHandover, failing("ProbeFailed", "It did not lead."), kcm},
 		"static pods have no object of their own": {func(c *ucv1.Cluster) {

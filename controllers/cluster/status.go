@@ -51,6 +51,15 @@ type statusWriter struct {
 	after  []metav1.Condition
 	now    time.Time
 	gen    int64
+	// about are the objects that the message of condition Ready named, and names now.
+	aboutBefore, about []ucv1.ObjectName
+}
+
+// ready sets the summary, with what its message names.
+func (w *statusWriter) ready(status metav1.ConditionStatus, reason string, message ...any) {
+	said := observation.Say(message...)
+	w.set(ucv1.ReadyCondition, status, reason, said.Words)
+	w.about = observation.NamesOf(said.Objects)
 }
 
 func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
@@ -95,7 +104,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 		setCounts(&status, s)
 		setInventory(&status, s)
 	}
-	w := &statusWriter{before: s.cluster.Status.Conditions, now: s.now, gen: s.cluster.Generation}
+	w := &statusWriter{before: s.cluster.Status.Conditions, aboutBefore: status.About, now: s.now, gen: s.cluster.Generation}
 	setReady(w, s, status.Facts)
 	setPaused(w, s.cluster, s.decision.RollsOn)
 	setReadiness(w, s.decision.Readiness)
@@ -104,7 +113,7 @@ func computeStatus(s *scope) ucv1.ClusterStatus {
 		setReachable(w, s.observed.Connection)
 		setSteps(w, s)
 	}
-	status.Conditions = w.after
+	status.Conditions, status.About = w.after, w.about
 	status.Acceptances = s.acceptances
 	neutral(&status)
 	status.Timeline = extendTimeline(s, status)

@@ -99,10 +99,12 @@ func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 		}
 	}
 	for _, finding := range findings[:min(len(findings), maxFindings)] {
+		said := migration.TextOf(finding)
 		entry := ucv1.PreflightFinding{
 			ID:          finding.ID,
 			Severity:    ucv1.FindingSeverity(finding.Severity),
-			Message:     wording.Bounded(migration.TextOf(finding), maxMessage),
+			Message:     wording.Bounded(said.Words, maxMessage),
+			About:       observation.NamesOf(said.Objects),
 			NotLookedAt: finding.NotLookedAt,
 			Accepted:    finding.Accepted,
 		}

@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -29,7 +30,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.decision.Step == ucv1.StepFinished:
 		setReadyFinished(w, s, facts)
 	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
+		w.ready(metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
 			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and "+
 			"spec.handover.rollback is false.")
 	default:
@@ -41,20 +42,15 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 func setReadyInTree(w *statusWriter, s *scope) {
 	unknown := s.decision.Wait
 	if seen := s.decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
-		unknown = &outcome.Wait{Reason: seen.Reason, Message: seen.Message, Unknown: true}
+		unknown = &outcome.Wait{Reason: seen.Reason, Message: seen.Message, Objects: seen.Objects, Unknown: true}
 	}
 	switch {
 	case unknown == nil:
-		w.set(
-			ucv1.ReadyCondition,
-			metav1.ConditionTrue,
-			ucv1.InTreeReason,
-			"The feature externalCloudProvider is off. "+migration.LookedAt(s.observed),
-		)
+		w.ready(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(s.observed))
 	case s.cluster.Spec.Paused:
-		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, unknown.Reason, unknown.Message)
+		w.ready(metav1.ConditionUnknown, unknown.Reason, unknown.Text())
 	default:
-		setProgress(w, unknown.Reason, unknown.Message, unknown.Unknown)
+		setProgress(w, unknown.Reason, unknown.Text(), unknown.Unknown)
 	}
 }
 
@@ -67,18 +63,20 @@ func undoneRuns(s *scope) string {
 }
 
 func setReadyFailed(w *statusWriter, s *scope) {
-	message := s.decision.Failure.Message
+	message := s.decision.Failure.Text()
 	if s.actErr != nil {
-		message = progressMessage(s) + " " + message
+		message = observation.Say(progressMessage(s), " ", message)
 	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionFalse, s.decision.Failure.Reason, message)
-	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message)
+	w.ready(metav1.ConditionFalse, s.decision.Failure.Reason, message)
+	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message.Words)
 }
 
 // setReadyPaused leaves the verdict as it was before the pause.
 func setReadyPaused(w *statusWriter) {
-	if !w.keep(ucv1.ReadyCondition) {
-		w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, ucv1.PausedReason, "spec.paused was set before the first look.")
+	if w.keep(ucv1.ReadyCondition) {
+		w.about = w.aboutBefore
+	} else {
+		w.ready(metav1.ConditionUnknown, ucv1.PausedReason, "spec.paused was set before the first look.")
 	}
 	w.keep(ucv1.StalledCondition)
 }
@@ -86,29 +84,29 @@ func setReadyPaused(w *statusWriter) {
 // setReadyFinished does not claim what is not seen: that a manager runs the cloud loops.
 func setReadyFinished(w *statusWriter, s *scope, facts ucv1.Facts) {
 	if unseenForLong(w, s) {
-		setProgress(w, s.decision.Attendance.Reason, s.decision.Attendance.Message, true)
+		setProgress(w, s.decision.Attendance.Reason, s.decision.Attendance.Text(), true)
 		return
 	}
 	if facts.Origin == ucv1.OriginExternal {
-		w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud "+
+		w.ready(metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud "+
 			"provider; its addons are applied.")
 		return
 	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is "+
+	w.ready(metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is "+
 		"completed.")
 }
 
 // setProgress takes no call for a person back that could not be looked at.
-func setProgress(w *statusWriter, reason, message string, unknown bool) {
+func setProgress(w *statusWriter, reason string, message observation.Text, unknown bool) {
 	status := metav1.ConditionFalse
 	if unknown {
 		status = metav1.ConditionUnknown
 	}
-	w.set(ucv1.ReadyCondition, status, reason, message)
+	w.ready(status, reason, message)
 	if reason == ucv1.CouldNotLookReason && w.keep(ucv1.StalledCondition) {
 		return
 	}
-	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message)
+	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message.Words)
 }
 
 func unknownProgress(s *scope) bool {
@@ -125,20 +123,20 @@ func progressReason(s *scope) string {
 	return ucv1.ActingReason
 }
 
-func progressMessage(s *scope) string {
+func progressMessage(s *scope) observation.Text {
 	prefix, leaving := fmt.Sprintf("Step %s: ", s.decision.Step), ""
 	if s.decision.Failure == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
 		leaving = s.decision.Leaving + " "
 	}
 	switch {
 	case s.actErr != nil:
-		return prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried()
+		return observation.Say(prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried())
 	case s.decision.Wait != nil:
-		return prefix + s.decision.Wait.Message
+		return observation.Say(prefix, s.decision.Wait.Text())
 	case s.decision.Action != nil:
-		return prefix + leaving + s.decision.Action.Why
+		return observation.Say(prefix + leaving + s.decision.Action.Why)
 	}
-	return prefix + "working."
+	return observation.Say(prefix + "working.")
 }
 
 // setAttended keeps what was said while nothing new is known, so that a restart of ours changes nothing.
@@ -159,23 +157,21 @@ func unseenForLong(w *statusWriter, s *scope) bool {
 
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
 func setReadyUnattended(w *statusWriter, s *scope) {
-	attendance, message, stalled := s.decision.Attendance, s.decision.Attendance.Message, meta.FindStatusCondition(
-		w.before,
-		ucv1.StalledCondition,
-	)
+	attendance, message := s.decision.Attendance, s.decision.Attendance.Text()
+	stalled := meta.FindStatusCondition(w.before, ucv1.StalledCondition)
 	if was := meta.FindStatusCondition(
 		w.before,
 		ucv1.ReadyCondition,
 	); attendance.Undecided && was != nil &&
 		was.Reason == ucv1.CloudLoopsUnattendedReason {
-		message = was.Message
+		message = observation.Say(was.Message).About(observation.RefsOf(w.aboutBefore)...)
 	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message)
+	w.ready(metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message)
 	switch {
 	case attendance.NeedsPerson, s.decision.Failure != nil, stalled != nil && unknownProgress(s):
-		w.set(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message)
+		w.set(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)
 	case !s.cluster.Spec.Paused:
-		w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message)
+		w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)
 	}
 }
 

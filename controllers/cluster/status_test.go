@@ -364,6 +364,6 @@ func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &scope{actErr: errors.New("no such host: 10.0.0.1")}
 	s.decision.Step = ucv1.StepHandover
 	leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.decision)
-	NewWithT(t).Expect(progressMessage(s)).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
+	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
 		"The Cluster is being deleted; it goes later. Opening the fence."))
 }

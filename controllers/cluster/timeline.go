@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -57,12 +58,15 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineStep})
 	}
 	if action := s.decision.Action; action != nil && s.actErr == nil && action.Kind != outcome.ActionRecord {
-		add(ucv1.TimelineEntry{Kind: ucv1.TimelineAction, Action: string(action.Kind), Objects: objectsOf(action), Message: action.Why})
+		add(ucv1.TimelineEntry{
+			Kind: ucv1.TimelineAction, Action: string(action.Kind), Objects: namesOf(action.Objects), Message: action.Why,
+		})
 	}
-	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions) {
+	about := namesOf(observation.RefsOf(status.About))
+	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions, about) {
 		add(e)
 	}
-	for _, e := range stallEntries(s.cluster.Status.Conditions, status.Conditions) {
+	for _, e := range stallEntries(s.cluster.Status.Conditions, status.Conditions, about) {
 		add(e)
 	}
 	for _, e := range pauseEntries(s, status.Conditions) {
@@ -71,20 +75,20 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	return entries
 }
 
-func objectsOf(action *outcome.Action) []string {
-	var objects []string
-	for _, ref := range action.Objects {
-		objects = append(objects, ref.String())
+func namesOf(refs []observation.Ref) []string {
+	var names []string
+	for _, ref := range refs {
+		names = append(names, ref.String())
 	}
-	return objects
+	return names
 }
 
-// stallEntries: a failure begins, has another reason, or is over.
-func stallEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
+// stallEntries: a failure begins, has another reason, or is over. The objects are those of the message that calls for a person.
+func stallEntries(before, after []metav1.Condition, about []string) []ucv1.TimelineEntry {
 	was, is := meta.FindStatusCondition(before, ucv1.StalledCondition), meta.FindStatusCondition(after, ucv1.StalledCondition)
 	switch {
 	case is != nil && (was == nil || was.Reason != is.Reason):
-		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
+		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Objects: about, Message: is.Message}}
 	case is == nil && was != nil:
 		return []ucv1.TimelineEntry{{Kind: ucv1.TimelineResume, Reason: was.Reason, Message: "No one has to act any more: " +
 			was.Reason + " is over."}}
@@ -156,13 +160,13 @@ func missingIn(others, list []ucv1.AcceptanceStatus) []ucv1.AcceptanceStatus {
 }
 
 // unattendedEntries: for too long no manager has run the cloud loops. When a person is called for it, stallEntries says so.
-func unattendedEntries(before, after []metav1.Condition) []ucv1.TimelineEntry {
+func unattendedEntries(before, after []metav1.Condition, about []string) []ucv1.TimelineEntry {
 	was, is := meta.FindStatusCondition(before, ucv1.ReadyCondition), meta.FindStatusCondition(after, ucv1.ReadyCondition)
 	begins := is != nil && is.Reason == ucv1.CloudLoopsUnattendedReason && (was == nil || was.Reason != is.Reason)
 	if !begins || meta.IsStatusConditionTrue(after, ucv1.StalledCondition) {
 		return nil
 	}
-	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Message: is.Message}}
+	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Objects: about, Message: is.Message}}
 }
 
 // pendingTimeline are actions that were done in a pass whose status was refused, most often because the cache was behind. The

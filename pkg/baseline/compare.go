@@ -19,6 +19,13 @@ type Difference struct {
 	Explained string `json:"explained,omitempty"`
 	// Warning is set for what is explained, and a person should look at.
 	Warning bool `json:"warning,omitempty"`
+	// about are the objects that Object and What name.
+	about []observation.Ref
+}
+
+// Text is how messages say it.
+func (d Difference) Text() observation.Text {
+	return observation.Text{Words: d.String(), Objects: d.about}
 }
 
 // String is how it stands in messages.
@@ -110,17 +117,20 @@ type comparison struct {
 }
 
 // note takes a difference down; what a person accepted is explained by that.
-func (c *comparison) note(object, what, explained string) {
-	if explained == "" && slices.Contains(c.spec.AcceptChanges, object) {
+func (c *comparison) note(object observation.Ref, what any, explained string) {
+	if explained == "" && slices.Contains(c.spec.AcceptChanges, object.String()) {
 		explained = "accepted in spec.rollout.acceptChanges"
 	}
-	c.found = append(c.found, Difference{Object: object, What: what, Explained: explained})
+	said := observation.Say(what)
+	c.found = append(c.found, Difference{
+		Object: object.String(), What: said.Words, Explained: explained, about: observation.Say(object, said).Objects,
+	})
 }
 
 func (c *comparison) loadBalancers() {
 	now := byKey(c.now.LoadBalancers, func(l observation.LoadBalancer) string { return l.UID })
 	for _, before := range c.before.LoadBalancers {
-		name := "Service " + before.Namespace + "/" + before.Name
+		name := before.Reference()
 		after, there := now[before.UID]
 		delete(now, before.UID)
 		switch {
@@ -138,12 +148,12 @@ func (c *comparison) loadBalancers() {
 		}
 	}
 	for _, after := range now {
-		c.note("Service "+after.Namespace+"/"+after.Name, "is new", "it was made since")
+		c.note(after.Reference(), "is new", "it was made since")
 	}
 }
 
 // annotations names keys only. CCMs add some, such as the ID of a load balancer; none changes or takes away one that was there.
-func (c *comparison) annotations(name string, before, after map[string]string) {
+func (c *comparison) annotations(name observation.Ref, before, after map[string]string) {
 	added, changed := changedKeys(before, after)
 	if len(added) > 0 {
 		c.note(name, "has new annotations "+wording.Names(added), "its owner or the CCM added them")
@@ -160,7 +170,7 @@ func (c *comparison) annotations(name string, before, after map[string]string) {
 func (c *comparison) volumes() {
 	now := byKey(c.now.Volumes, func(v observation.Volume) string { return v.UID })
 	for _, before := range c.before.Volumes {
-		name := "PersistentVolume " + before.Name
+		name := before.Reference()
 		after, there := now[before.UID]
 		delete(now, before.UID)
 		switch {
@@ -174,7 +184,7 @@ func (c *comparison) volumes() {
 		}
 	}
 	for _, after := range now {
-		c.note("PersistentVolume "+after.Name, "is new", "it was made since")
+		c.note(after.Reference(), "is new", "it was made since")
 	}
 }
 
@@ -189,7 +199,8 @@ func (c *comparison) attachments() {
 		after, there := now[place(before)]
 		delete(now, place(before))
 		if !there && before.Volume != "" {
-			c.note("PersistentVolume "+before.Volume, "is not attached to Node "+before.Node, "volumes follow their pods")
+			what := observation.Say("is not attached to ", observation.NodeRef(before.Node))
+			c.note(volumeRef(before.Volume), what, "volumes follow their pods")
 		}
 		if there && after.Problem != before.Problem {
 			c.failing(after)
@@ -198,7 +209,8 @@ func (c *comparison) attachments() {
 	for _, after := range now {
 		c.failing(after)
 		if after.Problem == "" && after.Volume != "" {
-			c.note("PersistentVolume "+after.Volume, "is attached to Node "+after.Node, "volumes follow their pods")
+			what := observation.Say("is attached to ", observation.NodeRef(after.Node))
+			c.note(volumeRef(after.Volume), what, "volumes follow their pods")
 		}
 	}
 }
@@ -207,12 +219,11 @@ func (c *comparison) failing(attachment observation.Attachment) {
 	if attachment.Problem == "" || attachment.Volume == "" {
 		return
 	}
-	c.note(
-		"PersistentVolume "+attachment.Volume,
-		"fails "+attachment.Problem+" by "+attachment.Attacher+" at Node "+attachment.Node,
-		"",
-	)
+	c.note(volumeRef(attachment.Volume), observation.Say("fails "+attachment.Problem+" by "+attachment.Attacher+" at ",
+		observation.NodeRef(attachment.Node)), "")
 }
+
+func volumeRef(name string) observation.Ref { return observation.Volume{Name: name}.Reference() }
 
 func (c *comparison) classes() {
 	if c.before.Version < observation.InventoryVersion {
@@ -222,7 +233,7 @@ func (c *comparison) classes() {
 	isDefault := func(r observation.ClassRecord) bool { return r.Default }
 	another := slices.ContainsFunc(c.now.StorageClasses, isDefault)
 	for _, before := range c.before.StorageClasses {
-		name := "StorageClass " + before.Name
+		name := observation.Ref{Kind: "StorageClass", Name: before.Name}
 		after, there := now[before.Name]
 		delete(now, before.Name)
 		switch {
@@ -237,7 +248,7 @@ func (c *comparison) classes() {
 		}
 	}
 	for _, after := range now {
-		c.note("StorageClass "+after.Name, "is new", "it was made since")
+		c.note(observation.Ref{Kind: "StorageClass", Name: after.Name}, "is new", "it was made since")
 	}
 }
 

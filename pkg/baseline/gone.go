@@ -35,21 +35,23 @@ func MissingOf(baseline, now observation.Observed[observation.Inventory]) Missin
 
 // noteGone: that an object is gone does not say who deleted it. Its owner did where what it belonged to went with it and
 // nothing of it is attached, which is worth a warning; else it may be lost.
-func (c *comparison) noteGone(object, uid, volume string) {
+func (c *comparison) noteGone(object observation.Ref, uid, volume string) {
 	seen, looked := c.gone[uid]
-	left := seen.Left
+	left := observation.Say(seen.Left)
 	at := slices.IndexFunc(c.now.Attachments, func(a observation.Attachment) bool { return volume != "" && a.Volume == volume })
 	if at >= 0 {
-		left = "is gone, and is still attached to Node " + c.now.Attachments[at].Node
+		left = observation.Say("is gone, and is still attached to ", observation.NodeRef(c.now.Attachments[at].Node))
 	}
 	switch {
-	case left != "":
+	case left.Words != "":
 		c.note(object, left, "")
 	case looked:
-		c.found = append(c.found, Difference{Object: object, What: "is gone", Explained: seen.Seen, Warning: true})
-	case slices.Contains(c.spec.AcceptChanges, object):
+		c.found = append(c.found, Difference{
+			Object: object.String(), What: "is gone", Explained: seen.Seen, Warning: true, about: []observation.Ref{object},
+		})
+	case slices.Contains(c.spec.AcceptChanges, object.String()):
 		c.note(object, "is gone", "")
 	default:
-		c.unseen = object + " is gone, and what it belonged to could not be looked at"
+		c.unseen = object.String() + " is gone, and what it belonged to could not be looked at"
 	}
 }

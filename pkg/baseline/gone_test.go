@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func withGone(uid string, gone observation.Gone) func(*observation.Observation) {
@@ -96,7 +97,11 @@ func runGone(t *testing.T, cases map[string]goneCase) {
 				return
 			}
 			for _, want := range test.want {
-				g.Expect(seen.Value()).To(ContainElement(want))
+				g.Expect(seen.Value()).To(ContainElement(WithTransform(func(d Difference) Difference {
+					g.Expect(messages.Unnamed(d.String(), d.about)).To(Succeed())
+					d.about = nil
+					return d
+				}, Equal(want))))
 			}
 		})
 	}

@@ -48,14 +48,14 @@ func (c *comparison) nodes() {
 		after, there := now[before.UID]
 		delete(now, before.UID)
 		if there {
-			c.nodeThatStayed("Node "+before.Name, before, after)
+			c.nodeThatStayed(before, after)
 			continue
 		}
 		_, again := names[before.Name]
 		c.nodeThatWent(before, again)
 	}
 	for _, after := range now {
-		c.note("Node "+after.Name, "is new", "it joined since")
+		c.note(observation.NodeRef(after.Name), "is new", "it joined since")
 	}
 }
 
@@ -64,7 +64,7 @@ func (c *comparison) nodes() {
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/nodelifecycle/node_lifecycle_controller.go
 // (MonitorNodes).
 func (c *comparison) nodeThatWent(before observation.NodeRecord, again bool) {
-	name, what := "Node "+before.Name, "is gone"
+	name, what := observation.NodeRef(before.Name), "is gone"
 	if again {
 		what = "was deleted and joined again"
 	}
@@ -74,7 +74,7 @@ func (c *comparison) nodeThatWent(before observation.NodeRecord, again bool) {
 	case before.Machine != "" && (!there || machine.Deleting):
 		c.note(name, what, "its Machine was replaced or deleted")
 	case before.Machine != "":
-		c.note(name, what+", and its "+machine.String()+" is still there", "")
+		c.note(name, observation.Say(what+", and its ", machine, " is still there"), "")
 	case again || controlPlane || slices.Contains(c.spec.AcceptNodes, before.Name):
 		c.note(name, what, "")
 	default:
@@ -82,7 +82,8 @@ func (c *comparison) nodeThatWent(before observation.NodeRecord, again bool) {
 	}
 }
 
-func (c *comparison) nodeThatStayed(name string, before, after observation.NodeRecord) {
+func (c *comparison) nodeThatStayed(before, after observation.NodeRecord) {
+	name := observation.NodeRef(before.Name)
 	for _, field := range []struct{ what, before, after string }{
 		{"providerID", before.ProviderID, after.ProviderID},
 		{"addresses", strings.Join(before.Addresses, ", "), strings.Join(withoutNewHostname(before.Addresses, after), ", ")},
@@ -114,19 +115,19 @@ func (c *comparison) nodeThatStayed(name string, before, after observation.NodeR
 
 // AddressChanges names the Nodes that are still there and have other addresses. Their order is none: the in-tree provider's is
 // not the same twice.
-func AddressChanges(i observation.Inventory, nodes []observation.Node, accepted []string) []string {
+func AddressChanges(i observation.Inventory, nodes []observation.Node, accepted []string) []observation.Text {
 	now := map[string]observation.Node{}
 	for _, node := range nodes {
 		now[node.UID] = node
 	}
-	var changed []string
+	var changed []observation.Text
 	for _, before := range i.Nodes {
 		after, there := now[before.UID]
-		name := "Node " + before.Name
-		if !there || slices.Equal(before.Addresses, after.Addresses) || slices.Contains(accepted, name) {
+		name := observation.NodeRef(before.Name)
+		if !there || slices.Equal(before.Addresses, after.Addresses) || slices.Contains(accepted, name.String()) {
 			continue
 		}
-		changed = append(changed, name+" had "+orNothing(before.Addresses)+" and has "+orNothing(after.Addresses))
+		changed = append(changed, observation.Say(name, " had "+orNothing(before.Addresses)+" and has "+orNothing(after.Addresses)))
 	}
 	return changed
 }

@@ -152,7 +152,8 @@ func (l *staticLook) component(container string) observation.Component {
 		} else if !hasFinished(pod) {
 			component.Unseen = append(
 				component.Unseen,
-				fmt.Sprintf("Pod %s/%s runs container %s and is no static pod.", pod.Namespace, pod.Name, container),
+				observation.Say(observation.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, " runs container "+container+
+					" and is no static pod."),
 			)
 		}
 	}
@@ -191,22 +192,23 @@ func (l *staticLook) process(pod *corev1.Pod, container string) observation.Proc
 }
 
 // unseen names the control-plane Nodes that cannot be looked at, or do not show what they should.
-func (l *staticLook) unseen(container string, expected []string, shown map[string]bool) []string {
-	var sentences []string
+func (l *staticLook) unseen(container string, expected []string, shown map[string]bool) []observation.Text {
+	var sentences []observation.Text
+	say := func(name, what string) {
+		sentences = append(sentences, observation.Say(observation.NodeRef(name), what))
+	}
 	for _, name := range expected {
 		node := l.objects[name]
 		switch {
 		case node == nil:
-			sentences = append(sentences, "Node "+name+" is gone: what runs on its machine is not known.")
+			say(name, " is gone: what runs on its machine is not known.")
 		case !l.nodes[name].Ready:
-			sentences = append(sentences, "Node "+name+" is not Ready: what runs on it is not known.")
+			say(name, " is not Ready: what runs on it is not known.")
 		case !shown[name]:
-			sentences = append(sentences, "Node "+name+" shows no static pod with container "+container+"; if none is to run there, "+
-				"take its control-plane label off.")
+			say(name, " shows no static pod with container "+container+"; if none is to run there, take its control-plane label off.")
 		case observation.MinorOf(node.Status.NodeInfo.KubeletVersion) < serializingMinor:
-			sentences = append(sentences, fmt.Sprintf("Node %s has kubelet %s, which may start a static pod before the one before it "+
-				"has ended; upgrade it to 1.%d or later.",
-				name, bounded(node.Status.NodeInfo.KubeletVersion), serializingMinor))
+			say(name, fmt.Sprintf(" has kubelet %s, which may start a static pod before the one before it has ended; upgrade it to 1.%d "+
+				"or later.", bounded(node.Status.NodeInfo.KubeletVersion), serializingMinor))
 		}
 	}
 	return sentences

@@ -20,18 +20,18 @@ func MayRunUnlocked(arguments observation.Arguments) bool {
 
 // LockDoubts is what stands between us and a CCM that leads with the lock: every KCM process that could run cloud loops
 // without it has to have ended. It is the proof of silence, with armed processes taken for silent.
-func LockDoubts(in In) []string {
+func LockDoubts(in In) []observation.Text {
 	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return []string{"Could not look at the control plane: " + in.ControlPlane.Why() + "."}
+		return []observation.Text{observation.Say("Could not look at the control plane: " + in.ControlPlane.Why() + ".")}
 	}
 	kcm := controlPlane.KCM
-	var doubts []string
+	var doubts []observation.Text
 	if MayRunUnlocked(kcm.Arguments) {
-		doubts = append(doubts, kcm.String()+" would start pods that run cloud loops without the migration lock.")
+		doubts = append(doubts, observation.Say(kcm, " would start pods that run cloud loops without the migration lock."))
 	}
 	if !kcm.RolledOut {
-		doubts = append(doubts, kcm.String()+" is still rolling out.")
+		doubts = append(doubts, observation.Say(kcm, " is still rolling out."))
 	}
 	doubts = append(doubts, unlockedProcesses(in, kcm)...)
 	if len(doubts) > 0 {
@@ -41,22 +41,22 @@ func LockDoubts(in In) []string {
 	if known && heldByArmedPod(lease, kcm) {
 		return nil
 	}
-	if doubt := LeaseDoubt(in); doubt != "" {
-		return []string{doubt}
+	if doubt := LeaseDoubt(in); doubt.Words != "" {
+		return []observation.Text{doubt}
 	}
 	return nil
 }
 
-func unlockedProcesses(in In, kcm observation.Component) []string {
+func unlockedProcesses(in In, kcm observation.Component) []observation.Text {
 	ended, seen := map[string]bool{}, map[string]bool{}
 	for _, process := range in.Processes {
 		ended[process.PodUID] = process.EndedAt != nil
 	}
-	var doubts []string
+	var doubts []observation.Text
 	for _, process := range kcm.Pods {
 		seen[process.PodUID] = true
 		if !process.Ended && !ended[process.PodUID] && MayRunUnlocked(process.Arguments) {
-			doubts = append(doubts, "Pod "+kcm.Namespace+"/"+process.PodName+" may run cloud loops without the migration lock.")
+			doubts = append(doubts, observation.Say(podOf(kcm, process.PodName), " may run cloud loops without the migration lock."))
 		}
 	}
 	for _, process := range in.Processes {
@@ -64,8 +64,7 @@ func unlockedProcesses(in In, kcm observation.Component) []string {
 			doubts = append(doubts, unended(kcm, process))
 		}
 	}
-	slices.Sort(doubts)
-	return doubts
+	return observation.SortTexts(doubts)
 }
 
 // heldByArmedPod is heldBySilentPod for pods with the lock.

@@ -2,8 +2,6 @@ package handover
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -27,71 +25,86 @@ type In struct {
 //	recorded processes ──► each was seen to end
 //	live pods ───────────► each one's own arguments show the loops off
 //	Lease ───────────────► held by such a pod, or not renewed since its holder's end
-func Doubts(in In) []string {
-	var doubts []string
-	for _, item := range Prove(in) {
-		if item.State != ucv1.ProvenState && item.Message != "" {
-			doubts = append(doubts, item.Message)
+func Doubts(in In) []observation.Text {
+	var doubts []observation.Text
+	for _, item := range prove(in) {
+		if item.state != ucv1.ProvenState && item.doubt.Words != "" {
+			doubts = append(doubts, item.doubt)
 		}
 	}
 	return doubts
 }
 
-// Prove says the same item by item, for people. The Lease is asked last: while KCM runs loops it says nothing new.
+// Prove says the same item by item, for people.
 func Prove(in In) []ucv1.ProofItem {
+	var items []ucv1.ProofItem
+	for _, item := range prove(in) {
+		items = append(items, ucv1.ProofItem{Name: item.name, State: item.state, Message: item.doubt.Words})
+	}
+	return items
+}
+
+// proofItem is one part of the proof, and the doubt while it is not proven.
+type proofItem struct {
+	name  string
+	state ucv1.ProofState
+	doubt observation.Text
+}
+
+// prove asks the Lease last: while KCM runs loops it says nothing new.
+func prove(in In) []proofItem {
 	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		why := "Could not look at the control plane: " + in.ControlPlane.Why() + "."
-		return []ucv1.ProofItem{{Name: "Template", State: ucv1.UnknownState, Message: why}}
+		why := observation.Say("Could not look at the control plane: " + in.ControlPlane.Why() + ".")
+		return []proofItem{{name: "Template", state: ucv1.UnknownState, doubt: why}}
 	}
 	kcm := controlPlane.KCM
-	items := []ucv1.ProofItem{
-		proofItem("Template", MayRunLoops(observation.Process{Arguments: kcm.Arguments}), kcm.String()+" would start pods that run "+
-			"cloud loops."),
-		proofItem("Rollout", !kcm.RolledOut, kcm.String()+" is still rolling out."),
+	items := []proofItem{
+		itemOf("Template", MayRunLoops(observation.Process{Arguments: kcm.Arguments}), kcm, " would start pods that run cloud loops."),
+		itemOf("Rollout", !kcm.RolledOut, kcm, " is still rolling out."),
 	}
 	if in.Static {
-		items = append(items, proofItem("Nodes", len(kcm.Unseen) > 0, strings.Join(kcm.Unseen, " ")))
+		items = append(items, itemOf("Nodes", len(kcm.Unseen) > 0, observation.Join(kcm.Unseen, " ")))
 	}
 	processes := processDoubts(in, kcm)
-	items = append(items, proofItem("Processes", len(processes) > 0, strings.Join(processes, " ")))
+	items = append(items, itemOf("Processes", len(processes) > 0, observation.Join(processes, " ")))
 	for _, item := range items {
-		if item.State != ucv1.ProvenState {
-			return append(items, ucv1.ProofItem{Name: "Lease", State: ucv1.UnknownState})
+		if item.state != ucv1.ProvenState {
+			return append(items, proofItem{name: "Lease", state: ucv1.UnknownState})
 		}
 	}
 	doubt := LeaseDoubt(in)
-	lease := proofItem("Lease", doubt != "", doubt)
-	if doubt != "" && in.KCMLease.IsUnknown() {
-		lease.State = ucv1.UnknownState
+	lease := itemOf("Lease", doubt.Words != "", doubt)
+	if doubt.Words != "" && in.KCMLease.IsUnknown() {
+		lease.state = ucv1.UnknownState
 	}
 	return append(items, lease)
 }
 
-func proofItem(name string, doubtful bool, doubt string) ucv1.ProofItem {
+func itemOf(name string, doubtful bool, doubt ...any) proofItem {
 	if doubtful {
-		return ucv1.ProofItem{Name: name, State: ucv1.NotProvenState, Message: doubt}
+		return proofItem{name: name, state: ucv1.NotProvenState, doubt: observation.Say(doubt...)}
 	}
-	return ucv1.ProofItem{Name: name, State: ucv1.ProvenState}
+	return proofItem{name: name, state: ucv1.ProvenState}
 }
 
 // processDoubts names every process that may run, once.
-func processDoubts(in In, kcm observation.Component) []string {
+func processDoubts(in In, kcm observation.Component) []observation.Text {
 	ended := map[string]bool{}
 	for _, process := range in.Processes {
 		ended[process.PodUID] = process.EndedAt != nil
 	}
 	named := map[string]bool{}
-	var doubts []string
+	var doubts []observation.Text
 	for _, process := range kcm.Pods {
 		// A static pod that shows loops runs them, whatever was concluded of a process before it.
 		if process.Ended || ended[process.PodUID] && process.ConfigHash == "" || !MayRunLoops(process) {
 			continue
 		}
 		named[process.PodUID] = true
-		doubt := "Pod " + kcm.Namespace + "/" + process.PodName + " may run cloud loops."
+		doubt := observation.Say(podOf(kcm, process.PodName), " may run cloud loops.")
 		if process.Finished {
-			doubt += " No one saw its process end: make sure that it has, and name the pod in spec.handover.acceptLostManagers."
+			doubt.Words += " No one saw its process end: make sure that it has, and name the pod in spec.handover.acceptLostManagers."
 		}
 		doubts = append(doubts, doubt)
 	}
@@ -100,47 +113,47 @@ func processDoubts(in In, kcm observation.Component) []string {
 			doubts = append(doubts, unended(kcm, process))
 		}
 	}
-	slices.Sort(doubts)
-	return doubts
+	return observation.SortTexts(doubts)
 }
 
 // unended says why a recorded process counts as running, and what a person can do about it.
-func unended(kcm observation.Component, process ucv1.ManagerProcess) string {
-	name := "Pod " + kcm.Namespace + "/" + process.PodName
+func unended(kcm observation.Component, process ucv1.ManagerProcess) observation.Text {
+	pod, node := podOf(kcm, process.PodName), observation.NodeRef(process.NodeName)
 	if process.VanishedAt == nil {
-		return name + " may run cloud loops and was not seen to end."
+		return observation.Say(pod, " may run cloud loops and was not seen to end.")
 	}
 	if process.ConfigHash != "" {
-		return name + " vanished and its process was not seen to end; waiting for Node " + process.NodeName +
-			" to show another one running in its place. If that Node is lost and you know that the process has ended, name the pod in " +
-			"spec.handover.acceptLostManagers."
+		return observation.Say(pod, " vanished and its process was not seen to end; waiting for ", node,
+			" to show another one running in its place. If that Node is lost and you know that the process has ended, name the pod in "+
+				"spec.handover.acceptLostManagers.")
 	}
-	return fmt.Sprintf("%s vanished and its process was not seen to end; waiting for the kubelet of Node %s to outlive it by %d s. "+
-		"If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers.",
-		name, process.NodeName, process.GracePeriodSeconds+30)
+	return observation.Say(pod, " vanished and its process was not seen to end; waiting for the kubelet of ", node,
+		fmt.Sprintf(" to outlive it by %d s. If that Node is lost and you know that the process has ended, name the pod in "+
+			"spec.handover.acceptLostManagers.", process.GracePeriodSeconds+30))
 }
 
 // LeaseDoubt reads KCM's Lease as a witness against silence, never for it.
-func LeaseDoubt(in In) string {
+func LeaseDoubt(in In) observation.Text {
 	kcm := in.ControlPlane.Value().KCM
 	if !Elects(kcm) {
-		return ""
+		return observation.Text{}
 	}
 	lease, known := in.KCMLease.Get()
 	switch {
 	case in.KCMLease.IsAbsent():
 		if kcm.Replicas == 0 {
-			return ""
+			return observation.Text{}
 		}
 		namespace, name := kcm.Arguments.LeaderLease()
-		return "KCM elects a leader, but Lease " + namespace + "/" + name + " does not exist."
+		lease := observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
+		return observation.Say("KCM elects a leader, but ", lease, " does not exist.")
 	case !known:
-		return "Could not look at KCM's Lease: " + in.KCMLease.Why() + "."
+		return observation.Say("Could not look at KCM's Lease: " + in.KCMLease.Why() + ".")
 	case lease.Holder == "" || HeldBySilentPod(lease, kcm) || HeldByTheDead(in.Processes, lease):
-		return ""
+		return observation.Text{}
 	}
 	if wait := LeaseExpiry(lease, kcm.Arguments, in.Now); wait > 0 {
-		return lease.String() + " is held by " + lease.Holder + ", which is no KCM process that is known to be silent."
+		return observation.Say(lease, " is held by "+lease.Holder+", which is no KCM process that is known to be silent.")
 	}
-	return ""
+	return observation.Text{}
 }

@@ -77,13 +77,13 @@ func addonState(step ucv1.Step, set observation.AddonSet, what string) RowState 
 	case set.SatisfiedBy != "":
 		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, set.SatisfiedBy
 	case len(set.Foreign) > 0:
-		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+wording.Names(set.Foreign)+"."
+		state.Reason, state.Message = ucv1.ForeignObjectsReason, what+" is not ours: "+observation.Names(set.Foreign).Words+"."
 	case len(set.Drifted) > 0:
 		state.Reason, state.Message = ucv1.ActingReason, what+" is not as wanted: "+wording.Names(observation.RefNames(set.Drifted))+"."
 	case len(set.Unhealthy) > 0 && set.Unschedulable:
 		state.Holds, state.Reason, state.Message = true, ucv1.NoNodesReason, what+" is applied; there is no Node to run it yet."
 	case len(set.Unhealthy) > 0:
-		state.Reason, state.Message = ucv1.RollingOutReason, wording.Names(set.Unhealthy)+"."
+		state.Reason, state.Message = ucv1.RollingOutReason, observation.Names(set.Unhealthy).Words+"."
 	default:
 		state.Holds, state.Reason, state.Message = true, ucv1.HoldsReason, what+" "+set.Version+" is applied and healthy."
 	}

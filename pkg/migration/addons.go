@@ -54,7 +54,7 @@ func (p *pass) renderable() outcome.Outcome {
 	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile,
 		p.checkCloudConfig} {
 		if finding, _ := check(); finding != nil {
-			return outcome.Fails(finding.Reason, finding.Message)
+			return outcome.Fails(finding.Reason, finding.Text())
 		}
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -90,17 +90,17 @@ func judgeInputs(p *pass) outcome.Outcome {
 	return judge(findings, unknown, "")
 }
 
-func (p *pass) loopsRunning(kcm observation.Component) string {
+func (p *pass) loopsRunning(kcm observation.Component) observation.Text {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	controllers, given := kcm.Arguments.Flag("controllers")
 	arguments := "--cloud-provider=" + provider
 	if given {
 		arguments += " --controllers=" + controllers
 	}
-	return "The Cluster was created with externalCloudProvider, but " + kcm.String() + " runs " +
-		wording.Names(handover.RunningLoops(kcm)) +
-		" (" + arguments + "); set --cloud-provider=external there, no CCM is put beside it until then. If the cluster is in-tree, " +
-		"delete the Cluster object, create it without the feature, and switch that on afterwards."
+	return observation.Say("The Cluster was created with externalCloudProvider, but ", kcm, " runs "+
+		wording.Names(handover.RunningLoops(kcm))+
+		" ("+arguments+"); set --cloud-provider=external there, no CCM is put beside it until then. If the cluster is in-tree, "+
+		"delete the Cluster object, create it without the feature, and switch that on afterwards.")
 }
 
 // applied says whether a set is as wanted.
@@ -125,8 +125,8 @@ func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outc
 		}
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionApplyAddons, AddonSet: name, Objects: set.Drifted,
-			Why: "Applying the " + string(name) + " addon: " + wording.Names(append(observation.RefNames(set.Drifted), set.Foreign...)) +
-				".",
+			Why: "Applying the " + string(name) + " addon: " +
+				observation.Names(append(observation.Texts(set.Drifted), set.Foreign...)).Words + ".",
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -147,15 +147,21 @@ func (p *pass) fenceHolds() outcome.Outcome {
 }
 
 // fenceProblem says what keeps the fence from holding, and how to find it.
-func fenceProblem(f observation.Fence) string {
-	namespace, _, _ := strings.Cut(f.Lease, "/")
+func fenceProblem(f observation.Fence) observation.Text {
+	lease := leaseRef(f.Lease)
 	if f.Open {
-		return "The fence is open already, as an earlier Cluster left it: " + f.Identity + " may write Lease " + f.Lease +
-			". Delete the RoleBinding in namespace " + namespace + " that allows it."
+		return observation.Say("The fence is open already, as an earlier Cluster left it: "+f.Identity+" may write ", lease,
+			". Delete the RoleBinding in namespace "+lease.Namespace+" that allows it.")
 	}
-	return f.Identity + " may " + strings.Join(f.Allowed, ", ") + " Lease " + f.Lease +
-		" although our fence is closed; find the RBAC rule with 'kubectl auth can-i --list -n " + namespace + " --as=" + f.Identity +
-		"' and remove it."
+	return observation.Say(f.Identity+" may "+strings.Join(f.Allowed, ", ")+" ", lease,
+		" although our fence is closed; find the RBAC rule with 'kubectl auth can-i --list -n "+lease.Namespace+" --as="+f.Identity+
+			"' and remove it.")
+}
+
+// leaseRef names a Lease that is known as namespace/name.
+func leaseRef(lease string) observation.Ref {
+	namespace, name, _ := strings.Cut(lease, "/")
+	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
 // openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
@@ -169,9 +175,10 @@ func (p *pass) openFenceHolds(fence observation.Fence) outcome.Outcome {
 	case len(doubts) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case p.facts.Handover.StartedAt != nil:
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "The fence is open already. "+strings.Join(doubts, " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
+			observation.Say("The fence is open already. ", observation.Join(doubts, " ")), 2*time.Second)
 	}
-	return outcome.Fails(ucv1.FenceIneffectiveReason, fenceProblem(fence)+" "+strings.Join(doubts, " "))
+	return outcome.Fails(ucv1.FenceIneffectiveReason, fenceProblem(fence), " ", observation.Join(doubts, " "))
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
@@ -193,11 +200,11 @@ func (p *pass) healthy(addons observation.Addons) outcome.Outcome {
 	case unschedulable && len(nodes) == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
 	}
-	return outcome.Waits(ucv1.RollingOutReason, wording.Names(unhealthy)+".")
+	return outcome.Waits(ucv1.RollingOutReason, observation.Names(unhealthy), ".")
 }
 
 // unhealthyWorkloads of the sets, and whether a Node is all that they wait for.
-func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []string, unschedulable bool) {
+func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []observation.Text, unschedulable bool) {
 	unschedulable = true
 	for _, set := range sets {
 		if len(set.Unhealthy) == 0 || set.SatisfiedBy != "" {
@@ -230,7 +237,7 @@ func (p *pass) addonsDrift() outcome.Outcome {
 		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because "+
 			"spec.addons.management is Released.")
 	default:
-		return outcome.Fails(finding.Reason, finding.Message)
+		return outcome.Fails(finding.Reason, finding.Text())
 	}
 	out := p.drift()
 	if out.Action != nil && !guard.Holds {
@@ -282,7 +289,7 @@ func (p *pass) fenceStaysOpen() outcome.Outcome {
 	}
 	if doubts := handover.Doubts(p.silence()); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
-			"The fence was closed by someone and is not opened again yet. "+strings.Join(doubts, " "), 2*time.Second)
+			observation.Say("The fence was closed by someone and is not opened again yet. ", observation.Join(doubts, " ")), 2*time.Second)
 	}
 	if out := p.alone(byLease); !out.Holds {
 		return out

@@ -17,30 +17,31 @@ const (
 )
 
 // takeoverLine names the object and its first fields.
-func takeoverLine(t observation.Takeover, most int) string {
+func takeoverLine(t observation.Takeover, most int) observation.Text {
+	line := t.Text()
 	switch {
 	case t.Problem != "":
-		return t.Object + ": " + t.Problem
+		line.Words += ": " + t.Problem
 	case len(t.Fields) == 0:
-		return t.Object + ": nothing but its owner"
+		line.Words += ": nothing but its owner"
 	case len(t.Fields) > most:
-		return t.Object + ": " + strings.Join(t.Fields[:most], ", ") + " and " +
+		line.Words += ": " + strings.Join(t.Fields[:most], ", ") + " and " +
 			wording.Count(len(t.Fields)-most, "more field", "more fields")
+	default:
+		line.Words += ": " + strings.Join(t.Fields, ", ")
 	}
-	return t.Object + ": " + strings.Join(t.Fields, ", ")
+	return line
 }
 
 // changesOf are the lines of the status, and of a message where few fit. Without a comparison they are only names.
-func changesOf(s observation.AddonSet, most int) []string {
+func changesOf(s observation.AddonSet, most int) []observation.Text {
 	if len(s.Takeovers) == 0 {
 		return slices.Clone(s.Foreign)
 	}
-	lines := make([]string, 0, len(s.Takeovers))
+	lines := make([]observation.Text, 0, len(s.Takeovers))
 	for _, takeover := range s.Takeovers {
 		line := takeoverLine(takeover, most)
-		if len(line) > maxChange {
-			line = strings.ToValidUTF8(line[:maxChange-3], "") + "..."
-		}
+		line.Words = wording.Bounded(line.Words, maxChange)
 		lines = append(lines, line)
 	}
 	return lines
@@ -52,7 +53,7 @@ func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) 
 	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
 		return outcome.Fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
 	}
-	var refused []string
+	var refused []observation.Text
 	for _, takeover := range set.Takeovers {
 		if takeover.Problem != "" {
 			refused = append(refused, takeoverLine(takeover, 0))
@@ -61,22 +62,22 @@ func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) 
 	if len(refused) > 0 {
 		return outcome.Fails(
 			ucv1.ForeignObjectsReason,
-			"These "+string(name)+" objects cannot be adopted: "+wording.Names(refused)+". Delete them.",
+			"These "+string(name)+" objects cannot be adopted: ", observation.Names(refused), ". Delete them.",
 		)
 	}
 	return p.planned(name, set)
 }
 
-func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) string {
-	message := "These " + string(name) + " objects exist already and are not ours: " + wording.Names(set.Foreign) + "."
-	if set.DriverProblem != "" {
-		message += " " + set.DriverProblem
+func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) observation.Text {
+	message := observation.Say("These "+string(name)+" objects exist already and are not ours: ",
+		observation.Names(set.Foreign), ".")
+	if set.DriverProblem.Words != "" {
+		message = observation.Say(message, " ", set.DriverProblem)
 	}
-	message += " Delete them, or set spec.addons.adoption to Adopt."
+	message = observation.Say(message, " Delete them, or set spec.addons.adoption to Adopt.")
 	if len(set.Takeovers) > 0 {
-		message += " That would change, among others, " + wording.Names(changesOf(set, 2)) +
-			"; all of it: ccm-migration-controller adoption " +
-			p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
+		message = observation.Say(message, " That would change, among others, ", observation.Names(changesOf(set, 2)),
+			"; all of it: ccm-migration-controller adoption "+p.o.Cluster.Name+" -n "+p.o.Cluster.Namespace+".")
 	}
 	return message
 }
@@ -86,21 +87,21 @@ func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) stri
 func (p *pass) planned(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	const many = 20
 	plan := p.facts.Adoption
-	missing := func(line string) bool { return !slices.Contains(plan.Changes, line) }
+	missing := func(line observation.Text) bool { return !slices.Contains(plan.Changes, line.Words) }
 	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(changesOf(set, many), missing)) {
 		addons := p.o.Addons.Value()
 		lines := slices.Concat(changesOf(addons.CSI, many), changesOf(addons.CCM, many), changesOf(set, many))
-		slices.Sort(lines)
-		lines = slices.Compact(lines)
-		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: lines[:min(len(lines), maxChanges)]}
-		return outcome.Records("Recording what adopting changes, before it is done: " + wording.Names(changesOf(set, 2)) + ".")
+		changes := observation.Words(observation.SortTexts(lines))
+		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: changes[:min(len(changes), maxChanges)]}
+		few := observation.Names(changesOf(set, 2))
+		return outcome.Records("Recording what adopting changes, before it is done: " + few.Words + ".")
 	}
 	handover := p.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
 	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
-		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, "The "+string(name)+" objects of someone else are adopted a minute "+
-			"after the plan stood in status.adoption: "+
-			wording.Names(changesOf(set, 2))+". To keep them, set spec.addons.adoption to Never, or spec.paused.", wait)
+		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, observation.Say("The "+string(name)+" objects of someone else are "+
+			"adopted a minute after the plan stood in status.adoption: ", observation.Names(changesOf(set, 2)),
+			". To keep them, set spec.addons.adoption to Never, or spec.paused."), wait)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

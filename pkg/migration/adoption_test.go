@@ -11,11 +11,12 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func theirs(fields ...string) observation.AddonSet {
 	const object = "Deployment kube-system/ccm (Helm release occm)"
-	return observation.AddonSet{Foreign: []string{object}, Takeovers: []observation.Takeover{{Object: object, Kind: "Deployment", Fields: fields}}}
+	return observation.AddonSet{Foreign: messages.Said(object), Takeovers: []observation.Takeover{{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: fields}}}
 }
 
 func adopting(set observation.AddonSet, plan *ucv1.AdoptionStatus) func() Observation {
@@ -49,7 +50,7 @@ func TestAdoption(t *testing.T) {
 		},
 		"why a driver does not satisfy is said": {
 			given: never, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}, DriverProblem: "CSIDriver cinder is registered on 0 of 2 Nodes."}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("CSIDriver cinder"), DriverProblem: messages.Said("CSIDriver cinder is registered on 0 of 2 Nodes.")[0]}})
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"are not ours: CSIDriver cinder. CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
 		},
@@ -66,7 +67,7 @@ func TestAdoption(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption.Changes).To(Equal([]string{line})) },
 		},
 		"what the API server refuses is not tried": {
-			given: adopting(observation.AddonSet{Foreign: []string{"a"}, Takeovers: []observation.Takeover{{Object: "a", Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
+			given: adopting(observation.AddonSet{Foreign: messages.Said("a"), Takeovers: []observation.Takeover{{Object: "a", Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
 			step:  ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"cannot be adopted: a: the API server refuses the change of spec.selector", "Delete them."},
 		},
 	})
@@ -85,8 +86,8 @@ func TestAWithheldWorkloadIsNotAdoptedYet(t *testing.T) {
 	set := theirs("spec.replicas")
 	set.WorkloadWithheld = true
 	g.Expect(set.Due().Foreign).To(BeEmpty())
-	set.Takeovers = append(set.Takeovers, observation.Takeover{Object: "Role kube-system/ccm", Kind: "Role"})
-	g.Expect(set.Due().Foreign).To(Equal([]string{"Role kube-system/ccm"}))
+	set.Takeovers = append(set.Takeovers, observation.Takeover{Object: "Role kube-system/ccm", Ref: observation.Ref{Kind: "Role", Namespace: "kube-system", Name: "ccm"}})
+	g.Expect(set.Due().Foreign).To(Equal(messages.Said("Role kube-system/ccm")))
 }
 
 func TestAPlanIsBounded(t *testing.T) {
@@ -94,8 +95,8 @@ func TestAPlanIsBounded(t *testing.T) {
 	set := observation.AddonSet{}
 	for i := range 100 {
 		object := fmt.Sprintf("ConfigMap kube-system/%d", i)
-		set.Foreign = append(set.Foreign, object)
-		set.Takeovers = append(set.Takeovers, observation.Takeover{Object: object, Kind: "ConfigMap", Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
+		set.Foreign = append(set.Foreign, messages.Said(object)...)
+		set.Takeovers = append(set.Takeovers, observation.Takeover{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
 	}
 	d := Decide(adopting(set, nil)(), noon())
 	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(maxChanges), HaveEach(HaveLen(maxChange))))

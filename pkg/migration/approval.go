@@ -83,10 +83,9 @@ func FindingsOfStart(o observation.Observation, now time.Time) []observation.Fin
 		unknown = append(unknown, why)
 	}
 	for _, what := range unknown {
-		p.findings = append(
-			p.findings,
-			observation.Finding{Severity: observation.Blocking, NotLookedAt: true, Message: couldNotLookAt + what + "."},
-		)
+		finding := observation.NotLookedAt(what)
+		finding.Severity = observation.Blocking
+		p.findings = append(p.findings, finding)
 	}
 	observation.SortFindings(p.findings)
 	return p.findings

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,12 +20,19 @@ type Attendance struct {
 	Status  metav1.ConditionStatus
 	Reason  string
 	Message string
+	// Objects that the message names, in its order.
+	Objects []observation.Ref
 	// Undecided says that a Lease was not watched for long enough: what was said before stands.
 	Undecided bool
 	// Overdue says that they have been unattended for longer than spec.slo.unattendedSeconds, NeedsPerson for twice that time.
 	Overdue, NeedsPerson bool
 	// LookAfter is when the next pass has to be at the latest; zero: the usual time will do.
 	LookAfter time.Duration
+}
+
+// Text of the message, to go on with.
+func (a *Attendance) Text() observation.Text {
+	return observation.Text{Words: a.Message, Objects: a.Objects}
 }
 
 // IsOverdue also answers for a cluster of which it is not judged.
@@ -46,16 +52,16 @@ func (p *pass) attend(decision Decision) *Attendance {
 	foreign := p.otherManagersRun()
 	switch {
 	case ccm.state == runsLoops:
-		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why+".")
+		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why, ".")
 	case kcm.state == runsLoops:
-		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, kcm.why+".")
+		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, kcm.why, ".")
 	case p.hibernated():
 		return p.attended(metav1.ConditionUnknown, ucv1.HibernatedReason, "The control plane is scaled to 0.")
 	case p.nothingToRunOn():
 		return p.attended(metav1.ConditionUnknown, ucv1.NoNodesReason, "The cluster has no Node that the CCM could run on.")
-	case foreign != "":
+	case foreign.Words != "":
 		// What it does cannot be told; since when none of ours runs them is kept.
-		return notSeen(attends{why: foreign + " may run them, and is not ours"}, kcm)
+		return notSeen(attends{why: observation.Say(foreign, " may run them, and is not ours")}, kcm)
 	case ccm.state == runsNone && kcm.state == runsNone, p.facts.UnattendedSince != nil:
 		p.facts.UnattendedSince = p.unattendedSince()
 		return p.unattended(ccm, kcm, decision)
@@ -64,9 +70,10 @@ func (p *pass) attend(decision Decision) *Attendance {
 }
 
 // attended: they are, or do not have to be.
-func (p *pass) attended(status metav1.ConditionStatus, reason, message string) *Attendance {
+func (p *pass) attended(status metav1.ConditionStatus, reason string, message ...any) *Attendance {
 	p.facts.UnattendedSince = nil
-	return &Attendance{Status: status, Reason: reason, Message: message}
+	said := observation.Say(message...)
+	return &Attendance{Status: status, Reason: reason, Message: said.Words, Objects: said.Objects}
 }
 
 // unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a
@@ -173,11 +180,10 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 	if inherited := p.facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
 		loops = " (" + strings.Join(inherited.Loops, ", ") + ")"
 	}
+	said := observation.Say("No manager has run the cloud loops"+loops+" since "+since.UTC().Format(time.RFC3339)+": ",
+		kcm.why, ", and ", ccm.why, ". New Nodes stay tainted, and load balancers and routes do not change.", p.whatToDo(decision))
 	a := &Attendance{
-		Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
-		Message: fmt.Sprintf("No manager has run the cloud loops%s since %s: %s, and %s. New Nodes stay tainted, and load balancers "+
-			"and routes do not change.%s",
-			loops, since.UTC().Format(time.RFC3339), kcm.why, ccm.why, p.whatToDo(decision)),
+		Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: said.Words, Objects: said.Objects,
 		Undecided: ccm.state == tooEarly || kcm.state == tooEarly,
 		LookAfter: leaderElection,
 	}
@@ -197,27 +203,28 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 }
 
 // whatToDo begins with what keeps the controller from doing it.
-func (p *pass) whatToDo(decision Decision) string {
+func (p *pass) whatToDo(decision Decision) observation.Text {
 	cluster := p.o.Cluster
 	switch {
 	case !p.o.Connection.Reachable && p.o.Connection.Message != "":
-		return " " + p.o.Connection.Message + "."
+		return observation.Say(" ", p.o.Connection.Text(), ".")
 	case decision.Failure != nil:
-		return " " + decision.Failure.Message
+		return observation.Say(" ", decision.Failure.Text())
 	case cluster.Spec.Paused:
-		return " The controller changes nothing, because spec.paused is true."
+		return observation.Say(" The controller changes nothing, because spec.paused is true.")
 	case p.fenceWasClosed():
-		return " The CCM's fence is closed." + p.openFence()
+		return observation.Say(" The CCM's fence is closed." + p.openFence())
 	case decision.Wait != nil && decision.Wait.Unknown:
-		return " The controller cannot look at all that step " + string(decision.Step) + " rests on; see the condition of that step."
+		return observation.Say(" The controller cannot look at all that step " + string(decision.Step) +
+			" rests on; see the condition of that step.")
 	case decision.Wait != nil:
-		return " " + decision.Wait.Message
+		return observation.Say(" ", decision.Wait.Text())
 	case decision.Step == ucv1.StepInTree:
-		return " Look at its pods and their logs."
+		return observation.Say(" Look at its pods and their logs.")
 	case !p.ccmHasTakenOver():
-		return ""
+		return observation.Text{}
 	}
-	return p.lookAtCCM()
+	return observation.Say(p.lookAtCCM())
 }
 
 // openFence is how a person does it where the controller does not.
@@ -240,9 +247,9 @@ func (p *pass) fenceWasClosed() bool {
 
 // notSeen: they were attended when it was last looked at.
 func notSeen(ccm, kcm attends) *Attendance {
+	said := observation.Say("Whether a manager runs the cloud loops is not known: ", kcm.why, ", and ", ccm.why, ".")
 	a := &Attendance{
-		Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason,
-		Message: "Whether a manager runs the cloud loops is not known: " + kcm.why + ", and " + ccm.why + ".",
+		Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
 	}
 	if ccm.state == tooEarly || kcm.state == tooEarly {
 		a.Reason, a.Undecided, a.LookAfter = ucv1.LookingReason, true, leaderElection

@@ -2,7 +2,6 @@ package migration
 
 import (
 	"slices"
-	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
@@ -12,7 +11,7 @@ import (
 // attends is what is known of one manager.
 type attends struct {
 	state attendsState
-	why   string
+	why   observation.Text
 }
 
 type attendsState int
@@ -32,43 +31,43 @@ func (p *pass) ccmAttends() attends {
 	case p.underLock():
 		return p.lockAttends()
 	case known && lease.Alive(p.now):
-		return attends{runsLoops, "The CCM leads and renews " + lease.String()}
+		return attends{runsLoops, observation.Say("The CCM leads and renews ", lease)}
 	case p.ccmWithdrawn():
-		return attends{runsNone, "the CCM is gone"}
+		return attends{runsNone, observation.Say("the CCM is gone")}
 	case p.ccmNotAllowed():
-		return attends{runsNone, "the CCM may not lead yet"}
+		return attends{runsNone, observation.Say("the CCM may not lead yet")}
 	case p.o.CCMLease.IsUnknown():
-		return attends{cannotTell, "the CCM's Lease cannot be looked at"}
+		return attends{cannotTell, observation.Say("the CCM's Lease cannot be looked at")}
 	case known && lease.Holder != "" && !lease.Stale(p.now):
-		return attends{tooEarly, lease.String() + " has to be watched first"}
+		return attends{tooEarly, observation.Say(lease, " has to be watched first")}
 	}
 	return attends{runsNone, p.ccmIsMissing()}
 }
 
 // ccmIsMissing says what is seen of it.
-func (p *pass) ccmIsMissing() string {
+func (p *pass) ccmIsMissing() observation.Text {
 	addons, known := p.o.Addons.Get()
 	switch lease := p.o.CCMLease.Value(); {
 	case known && len(addons.CCM.Unhealthy) > 0:
-		return "the CCM does not lead (" + strings.TrimSuffix(addons.CCM.Unhealthy[0], ".") + ")"
+		return observation.Say("the CCM does not lead (", addons.CCM.Unhealthy[0].Without("."), ")")
 	case p.o.Fence.IsKnown() && !p.o.Fence.Value().Open && lease.Name != "" && len(p.o.Fence.Value().Allowed) == 0:
-		return "the CCM may not lead, because its fence is closed"
+		return observation.Say("the CCM may not lead, because its fence is closed")
 	case lease.Holder != "":
-		return "the CCM does not renew " + lease.String() + " any more"
+		return observation.Say("the CCM does not renew ", lease, " any more")
 	}
-	return "the CCM does not lead"
+	return observation.Say("the CCM does not lead")
 }
 
 // otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that
 // has no holder who renews it.
-func (p *pass) otherManagersRun() string {
+func (p *pass) otherManagersRun() observation.Text {
 	for _, m := range p.o.ForeignCCMs.Value() {
 		led := p.o.CCMLease.IsUnknown() || !p.bound(m, byLease)
 		if led && !m.Harmless() && m.MayRun() && !slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
-			return m.String()
+			return observation.Say(m)
 		}
 	}
-	return ""
+	return observation.Text{}
 }
 
 // ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence
@@ -98,13 +97,13 @@ func (p *pass) lockAttends() attends {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case p.o.Lock.IsUnknown():
-		return attends{cannotTell, "the migration lock cannot be looked at"}
+		return attends{cannotTell, observation.Say("the migration lock cannot be looked at")}
 	case known && lock.Lease.Alive(p.now):
-		return attends{runsLoops, "The holder of the migration lock runs them and renews it"}
+		return attends{runsLoops, observation.Say("The holder of the migration lock runs them and renews it")}
 	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
-		return attends{tooEarly, "the migration lock has to be watched first"}
+		return attends{tooEarly, observation.Say("the migration lock has to be watched first")}
 	}
-	return attends{runsNone, "the migration lock has no holder"}
+	return attends{runsNone, observation.Say("the migration lock has no holder")}
 }
 
 // kcmAttends asks its processes first: one whose arguments show the loops off runs none, whatever its Lease says.
@@ -112,16 +111,16 @@ func (p *pass) kcmAttends() attends {
 	controlPlane, known := p.o.ControlPlane.Get()
 	switch {
 	case p.o.ControlPlane.IsAbsent():
-		return attends{runsNone, "KCM does not exist"}
+		return attends{runsNone, observation.Say("KCM does not exist")}
 	case !known:
-		return attends{cannotTell, "the control plane cannot be looked at"}
+		return attends{cannotTell, observation.Say("the control plane cannot be looked at")}
 	}
 	kcm := controlPlane.KCM
 	able, silent := p.processesOf(kcm)
 	switch {
 	// One that crashes is not.
 	case !handover.Elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }):
-		return attends{runsLoops, "A process of " + kcm.String() + " runs them in-tree, without leader election"}
+		return attends{runsLoops, observation.Say("A process of ", kcm, " runs them in-tree, without leader election")}
 	case !handover.Elects(kcm) && silent, p.o.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}
 	}
@@ -139,7 +138,9 @@ func (p *pass) processesOf(kcm observation.Component) (able []observation.Proces
 	return able, p.allEnded() && !slices.ContainsFunc(kcm.Pods, mayRun)
 }
 
-func noneOf(kcm observation.Component) string { return "no process of " + kcm.String() + " runs them" }
+func noneOf(kcm observation.Component) observation.Text {
+	return observation.Say("no process of ", kcm, " runs them")
+}
 
 // kcmLeaseAttends: a holder that is no pod which we see may still run the loops.
 func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Process) attends {
@@ -149,17 +150,17 @@ func (p *pass) kcmLeaseAttends(kcm observation.Component, able []observation.Pro
 	}
 	switch {
 	case p.o.KCMLease.IsUnknown():
-		return attends{cannotTell, "KCM's Lease cannot be looked at"}
+		return attends{cannotTell, observation.Say("KCM's Lease cannot be looked at")}
 	case !known || lease.Holder == "" || lease.Stale(p.now) || p.heldByTheEnded(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
 	case lease.Alive(p.now) && slices.ContainsFunc(able, holds):
-		return attends{runsLoops, "KCM leads with them in-tree and renews " + lease.String()}
+		return attends{runsLoops, observation.Say("KCM leads with them in-tree and renews ", lease)}
 	case handover.HeldBySilentPod(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
 	case lease.Alive(p.now):
-		return attends{cannotTell, lease.String() + " is renewed by a process that is no pod of KCM which can be seen"}
+		return attends{cannotTell, observation.Say(lease, " is renewed by a process that is no pod of KCM which can be seen")}
 	}
-	return attends{tooEarly, lease.String() + " has to be watched first"}
+	return attends{tooEarly, observation.Say(lease, " has to be watched first")}
 }
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.

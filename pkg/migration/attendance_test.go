@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // attendanceCase is one look at who runs the cloud loops.
@@ -155,7 +156,7 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 		"a CCM that crashes says so": {
 			given: finished, when: func(o *Observation) {
 				stopped(30 * time.Second)(o)
-				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: []string{"Deployment kube-system/ccm crashes."}}})
+				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("Deployment kube-system/ccm crashes.")}})
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
 		},
 		"a CCM that is left to another tool says who has to apply it": {

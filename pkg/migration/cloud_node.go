@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -45,8 +44,9 @@ func (p *pass) cloudNode() outcome.Outcome {
 			// From here on there may be Nodes that no one else initializes: it stays on.
 			return outcome.Holds(ucv1.HoldsReason, "")
 		case state.Conflict != "" && (!p.o.CloudConfig.IsKnown() || state.Judged == p.cloudNodeInputs()):
-			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: " +
-				state.Conflict + ".")
+			conflict := observation.Say(state.Conflict).About(observation.RefsOf(state.ConflictObjects)...)
+			return p.addressesDiffer("The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: ",
+				conflict, ".")
 		}
 	}
 	return p.compareAddresses()
@@ -71,20 +71,20 @@ func (p *pass) compareAddresses() outcome.Outcome {
 	case len(gone) > 0:
 		return outcome.Fails(ucv1.InventoryChangedReason, wording.Names(gone)+". The addresses of Nodes are compared with it.")
 	case len(changed) > 0 && !on:
-		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop " +
-			"cloud-node changes: " + wording.Names(changed) + ".")
+		return p.addressesDiffer("Addresses of Nodes are not as before the hand-over, so that no one could tell what the CCM's loop "+
+			"cloud-node changes: ", observation.Names(changed), ".")
 	case len(changed) > 0:
-		return p.refuseCloudNode(wording.Names(changed))
+		return p.refuseCloudNode(observation.Names(changed))
 	case !on:
 		return p.enableCloudNode()
 	}
 	return p.cloudNodeLeads(len(nodes))
 }
 
-func (p *pass) addressesDiffer(what string) outcome.Outcome {
-	return outcome.Fails(ucv1.NodeAddressesDifferReason, what+" The machine-controller is not configured. Change the cloud "+
-		"configuration so that the "+
-		"CCM sees the addresses that the kubelets report, or name the Node in spec.rollout.acceptChanges, as \"Node name\"."+
+func (p *pass) addressesDiffer(what ...any) outcome.Outcome {
+	return outcome.Fails(ucv1.NodeAddressesDifferReason, observation.Say(what...), " The machine-controller is not configured. "+
+		"Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the Node in "+
+		"spec.rollout.acceptChanges, as \"Node name\".",
 		p.undoOffer())
 }
 
@@ -102,11 +102,14 @@ func (p *pass) enableCloudNode() outcome.Outcome {
 }
 
 // refuseCloudNode: no kubelet needs the loop yet, so that to switch it off takes nothing away.
-func (p *pass) refuseCloudNode(changed string) outcome.Outcome {
+func (p *pass) refuseCloudNode(changed observation.Text) outcome.Outcome {
 	const most = 2048
-	p.facts.CloudNode = &ucv1.CloudNodeStatus{Conflict: changed[:min(len(changed), most)], Judged: p.cloudNodeInputs()}
+	p.facts.CloudNode = &ucv1.CloudNodeStatus{
+		Conflict: changed.Words[:min(len(changed.Words), most)], ConflictObjects: observation.NamesOf(changed.Objects),
+		Judged: p.cloudNodeInputs(),
+	}
 	return outcome.Records("Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " +
-		changed + ".")
+		changed.Words + ".")
 }
 
 // cloudNodeLeads waits for a process with the loop to lead, and then for the time in which its addresses would show. The row
@@ -142,7 +145,7 @@ func (p *pass) cloudNodeServes(nodes int) outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case len(addons.CCM.Unhealthy) > 0:
-		return outcome.Waits(ucv1.RollingOutReason, wording.Names(addons.CCM.Unhealthy)+".")
+		return outcome.Waits(ucv1.RollingOutReason, observation.Names(addons.CCM.Unhealthy), ".")
 	}
 	out := p.ccmCanServe()
 	if out.Holds && p.o.CCMLease.Value().Holder == p.facts.CloudNode.LedBy {
@@ -157,6 +160,6 @@ func (p *pass) cloudNodeInTime(out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || out.Wait.Unknown || p.now.Sub(enabled.Time) <= p.o.Deadlines.Handover {
 		return out
 	}
-	return outcome.Fails(out.Reason, fmt.Sprintf("The CCM's loop cloud-node was switched on at %s, and no CCM leads with it. %s",
-		enabled.UTC().Format(time.RFC3339), out.Message)+p.undoOffer())
+	return outcome.Fails(out.Reason, "The CCM's loop cloud-node was switched on at "+enabled.UTC().Format(time.RFC3339)+
+		", and no CCM leads with it. ", out.Text(), p.undoOffer())
 }

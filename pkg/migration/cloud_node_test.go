@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func kubeletAddresses() []string { return []string{"ExternalIP 192.0.2.9", "InternalIP 10.0.0.4"} }
@@ -40,7 +41,7 @@ func readdressed(o *Observation) {
 const difference = "Node n1 had ExternalIP 192.0.2.9, InternalIP 10.0.0.4 and has InternalIP 192.0.2.9"
 
 func refused(o *Observation) {
-	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{Conflict: difference, Judged: "2/7"}
+	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/7"}
 	edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "7" })
 }
 
@@ -59,13 +60,13 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 		},
 		"the rollout of the CCM is waited for": {
 			given: compared, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"1 of 2"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("1 of 2") })
 			},
 			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, says: []string{"1 of 2"},
 		},
 		"a rollout that does not end calls a person": {
 			given: compared, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"1 of 2"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("1 of 2") })
 				o.Cluster.Status.CloudNode.EnabledAt = stampAgo(11 * time.Minute)
 			},
 			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"no CCM leads with it. 1 of 2."},
@@ -149,7 +150,7 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 		"the loop is switched off again": {
 			given: compared, when: readdressed, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{difference},
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{Conflict: difference, Judged: "2/"}))
+				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/"}))
 			},
 		},
 		"and a person is called": {

@@ -49,7 +49,7 @@ func (p *pass) everyComponent(change func(observation.Component) (*outcome.Argum
 	}
 	for _, component := range components {
 		if !component.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, component.String()+": "+component.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, component, ": "+component.Arguments.Problem)
 		}
 		if arguments, why := change(component); arguments != nil {
 			return outcome.Does(
@@ -64,7 +64,7 @@ func (p *pass) everyComponent(change func(observation.Component) (*outcome.Argum
 	}
 	for _, component := range components {
 		if !component.RolledOut {
-			return outcome.Waits(ucv1.RollingOutReason, component.String()+" is still rolling out.")
+			return outcome.Waits(ucv1.RollingOutReason, component, " is still rolling out.")
 		}
 	}
 	return outcome.Holds(ucv1.HoldsReason, held)
@@ -103,8 +103,8 @@ func (p *pass) ccmCanServe() outcome.Outcome {
 	if lease, seen := p.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
 		out = outcome.Fails(
 			ucv1.LeaderDeadlineExceededReason,
-			"None of the CCM's pods leads for more than "+p.o.Deadlines.Leader.String()+": "+
-				lease.String()+" is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer(),
+			"None of the CCM's pods leads for more than ", p.o.Deadlines.Leader, ": ",
+			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer(),
 		)
 	}
 	nodes, known := p.o.Nodes.Get()

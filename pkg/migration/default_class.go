@@ -99,7 +99,8 @@ func (p *pass) withoutSuccessor(name string) outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
 	case addons.CSI.SatisfiedBy == "":
-		return outcome.WaitsUntil(ucv1.RollingOutReason, "StorageClass "+name+" is not there yet.", time.Minute)
+		return outcome.WaitsUntil(ucv1.RollingOutReason,
+			observation.Say(observation.Ref{Kind: "StorageClass", Name: name}, " is not there yet."), time.Minute)
 	}
 	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: p.stamp()}
 	return outcome.Records("Recording that the default StorageClass is left alone: the CSI driver is someone else's.")

@@ -30,7 +30,7 @@ func draining() Observation {
 	o.Drains = observation.Known([]observation.Drain{{
 		Machine: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old", UID: "old"}, Node: "n-old",
 		Pods: []observation.DrainedPod{
-			{Namespace: "web", Name: "front-0", Budget: "PodDisruptionBudget web/front"},
+			{Namespace: "web", Name: "front-0", Budget: observation.Ref{Kind: "PodDisruptionBudget", Namespace: "web", Name: "front"}},
 			{Namespace: "web", Name: "slow-0", Going: true, Finalizers: []string{"example.com/hold"}},
 			{Namespace: "web", Name: "plain-0"},
 		},

@@ -29,11 +29,8 @@ const (
 	FindingLoopsOff        = "LoopsOffAlready"
 )
 
-const (
-	// maxFindingsInMessage bounds a condition's message; all of them are in status.preflight and in the plan.
-	maxFindingsInMessage = 10
-	couldNotLookAt       = "Could not look at "
-)
+// maxFindingsInMessage bounds a condition's message; all of them are in status.preflight and in the plan.
+const maxFindingsInMessage = 10
 
 // InputFindingIDs are the IDs of the findings about what the Cluster refers to, sorted.
 func InputFindingIDs() []string {
@@ -47,17 +44,19 @@ func InputFindingIDs() []string {
 }
 
 // blocking is a finding about what the Cluster refers to; its message has the next step.
-func blocking(id, reason, message string) *observation.Finding {
-	return &observation.Finding{ID: id, Reason: reason, Message: message, Severity: observation.Blocking}
+func blocking(id, reason string, message ...any) *observation.Finding {
+	said := observation.Say(message...)
+	return &observation.Finding{ID: id, Reason: reason, Message: said.Words, Named: said.Objects, Severity: observation.Blocking}
 }
 
 // TextOf is the finding with what to do.
-func TextOf(f observation.Finding) string {
-	text := f.Message
+func TextOf(f observation.Finding) observation.Text {
+	text := f.Text()
 	if len(f.Objects) > 0 {
-		text = strings.TrimSuffix(text, ".") + ": " + wording.Names(f.Objects) + "."
+		text.Words = text.Without(".").Words + ": " + wording.Names(f.Objects) + "."
 	}
-	return strings.TrimSpace(text + " " + f.Action)
+	text.Words = strings.TrimSpace(text.Words + " " + f.Action)
+	return text
 }
 
 // accept marks what a person accepted. One that is about objects is accepted when every one of them is: whatever comes to it
@@ -117,7 +116,7 @@ func (p *pass) judgePreflight() outcome.Outcome {
 		switch {
 		case !finding.Blocks():
 		case finding.NotLookedAt:
-			unknown = append(unknown, strings.TrimSuffix(strings.TrimPrefix(finding.Message, couldNotLookAt), "."))
+			unknown = append(unknown, finding.Unseen)
 		default:
 			objections = append(objections, finding)
 		}
@@ -153,7 +152,7 @@ func (p *pass) cloudAsked() outcome.Outcome {
 		switch {
 		case !finding.BeforeRoll || finding.Severity != observation.Blocking || finding.Accepted:
 		case finding.NotLookedAt:
-			unknown = append(unknown, strings.TrimSuffix(strings.TrimPrefix(finding.Message, couldNotLookAt), "."))
+			unknown = append(unknown, finding.Unseen)
 		default:
 			objections = append(objections, finding)
 		}

@@ -16,7 +16,8 @@ import (
 func unready(change func(*observation.Finding)) observation.Finding {
 	finding := observation.Finding{
 		ID: "NodeNotReady", Reason: ucv1.PreflightFailedReason, Severity: observation.Blocking, Message: "They are not Ready",
-		Objects: []string{"Node n1", "Node n2"}, Action: "Fix them.",
+		Objects: []string{"Node n1", "Node n2"}, Named: []observation.Ref{observation.NodeRef("n1"), observation.NodeRef("n2")},
+		Action: "Fix them.",
 	}
 	if change != nil {
 		change(&finding)
@@ -38,9 +39,13 @@ func accepting(findings []observation.Finding, accepted ...ucv1.AcceptedFinding)
 
 func TestFindingsHoldTheStartBack(t *testing.T) {
 	one := []observation.Finding{unready(nil)}
-	other := unready(func(f *observation.Finding) { f.ID, f.Message, f.Objects = "ClockSkew", "The clocks differ.", nil })
+	other := unready(func(f *observation.Finding) {
+		f.ID, f.Message, f.Objects, f.Named = "ClockSkew", "The clocks differ.", nil, nil
+	})
 	unseen := func(f *observation.Finding) {
-		f.NotLookedAt, f.Objects, f.Message, f.Action = true, nil, "Could not look at the Nodes: timeout.", ""
+		unseen := observation.NotLookedAt("the Nodes: timeout")
+		unseen.ID, unseen.Reason, unseen.Severity = f.ID, f.Reason, f.Severity
+		*f = unseen
 	}
 	accept := func(objects ...string) ucv1.AcceptedFinding {
 		return ucv1.AcceptedFinding{ID: "NodeNotReady", Objects: objects, Reason: "they are being replaced"}
@@ -84,10 +89,10 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 
 func TestWhatTheCloudSaysHoldsTheRollBack(t *testing.T) {
 	refused := unready(func(f *observation.Finding) {
-		f.ID, f.BeforeRoll, f.Message, f.Objects = "LoadBalancerRefused", true, "The CCM cannot.", nil
+		f.ID, f.BeforeRoll, f.Message, f.Objects, f.Named = "LoadBalancerRefused", true, "The CCM cannot.", nil, nil
 	})
 	unseen := refused
-	unseen.NotLookedAt, unseen.Message = true, "Could not look at the cloud: timeout."
+	unseen.NotLookedAt, unseen.Unseen = true, "the cloud: timeout"
 	runDecisions(t, map[string]decision{
 		"one that blocks": {
 			given: recording, when: found(refused), step: ucv1.StepRoll, fails: ucv1.PreflightFailedReason, says: []string{"The CCM cannot. Fix them."},

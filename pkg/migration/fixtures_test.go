@@ -11,6 +11,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // Observation is what the cases of tables change.
@@ -298,6 +299,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			d := Decide(o, noon())
 			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
 			g.Expect(d.Stage).To(Equal(test.line))
+			g.Expect(messages.UnnamedIn(d.Failure, d.Wait)).To(Succeed())
 			kind, wait, failure, message := outcome.ActionKind(""), "", "", ""
 			if d.Action != nil {
 				kind, message = d.Action.Kind, d.Action.Why

@@ -70,7 +70,7 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 func (p *pass) formerLeases() []formerLease {
 	var leases []formerLease
 	processes, looked := p.o.CCMProcesses.Get()
-	alone := p.o.ForeignCCMs.IsKnown() && p.otherManagersRun() == ""
+	alone := p.o.ForeignCCMs.IsKnown() && p.otherManagersRun().Words == ""
 	if lease, known := p.o.CCMLease.Get(); known && looked && alone && p.o.Fence.Value().Open && !withdrawn(p.facts) {
 		leases = append(leases, formerLease{lease: lease, processes: processes, retry: retryPeriod, bound: true})
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,8 +68,8 @@ func (p *pass) failAfterDeadline(out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || out.Wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
 		return out
 	}
-	failed := outcome.Fails(out.Reason, fmt.Sprintf("The hand-over began at %s and no one may be running the cloud loops. %s",
-		started.UTC().Format(time.RFC3339), out.Message)+p.undoOffer())
+	failed := outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
+		" and no one may be running the cloud loops. ", out.Text(), p.undoOffer())
 	failed.Stage = out.Stage
 	return failed
 }
@@ -126,7 +125,7 @@ func (p *pass) processesRecorded() outcome.Outcome {
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
-		return outcome.CannotLook("every static pod of "+controlPlane.KCM.Name, strings.TrimSuffix(strings.Join(unseen, " "), "."))
+		return outcome.CannotLook("every static pod of "+controlPlane.KCM.Name, observation.Join(unseen, " ").Without("."))
 	}
 	for _, ask := range []func() outcome.Outcome{func() outcome.Outcome { return p.alone(byFence) }, p.nodesReady} {
 		if out := ask(); !out.Holds {
@@ -162,7 +161,7 @@ func (p *pass) loopsOff() outcome.Outcome {
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
 		return p.loopsOffByOthers(kcm)
@@ -218,10 +217,10 @@ func (p *pass) silent() outcome.Outcome {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	if guard := p.guard(); p.facts.Handover.ContendedAt != nil && guard.Failure != nil {
-		return p.contention(guard.Message)
+		return p.contention(guard.Text())
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
-	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(doubts, " "), 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Join(doubts, " "), 2*time.Second)
 }
 
 func (p *pass) fenceOpen() outcome.Outcome {
@@ -297,9 +296,9 @@ func (p *pass) leading() outcome.Outcome {
 	}
 	since := p.mayLeadSince()
 	if waited := p.now.Sub(since); waited > p.o.Deadlines.Leader {
-		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, fmt.Sprintf("The CCM may lead since %s, but does not lead yet.%s "+
-			"Look at the logs of its pods in the user cluster.",
-			since.UTC().Format(time.RFC3339), sentences(p.o.Addons.Value().CCM.Unhealthy))+p.undoOffer())
+		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, "The CCM may lead since "+since.UTC().Format(time.RFC3339)+
+			", but does not lead yet.", sentences(p.o.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
+			p.undoOffer())
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }
@@ -335,12 +334,12 @@ func (p *pass) ccmLeads() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
 	case lease.Holder == "":
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.String()+" has no holder.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease, " has no holder.")
 	}
 	if !lease.Renewed(p.now) {
 		return outcome.WaitsUntil(
 			ucv1.WaitingForLeaderReason,
-			lease.String()+" is not being renewed by "+lease.Holder+".",
+			observation.Say(lease, " is not being renewed by "+lease.Holder+"."),
 			2*time.Second,
 		)
 	}

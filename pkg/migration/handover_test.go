@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func notReady(o *Observation) {
@@ -207,7 +208,7 @@ func TestTheHandoverIsBounded(t *testing.T) {
 		},
 		"a slow CSI driver does not prolong the hand-over": {
 			given: fenced, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Unhealthy = []string{"x"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CSI.Unhealthy = messages.Said("x") })
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},

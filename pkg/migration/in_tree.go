@@ -23,7 +23,7 @@ func (p *pass) inTree() Decision {
 	}
 	out := p.runsInTree(p.o.InTree)
 	if shared, _ := p.checkContenders(); shared != nil && out.Failure == nil {
-		out = outcome.Fails(shared.Reason, shared.Message)
+		out = outcome.Fails(shared.Reason, shared.Text())
 	}
 	decision.Wait, decision.Failure = out.Wait, out.Failure
 	return decision
@@ -39,18 +39,21 @@ func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outc
 	case !known && p.o.Cluster.Spec.ControlPlane.Static():
 		return outcome.Holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
 	case !known:
-		return outcome.CannotLook("Deployment "+p.kcmName(), seen.Why())
+		return outcome.CannotLook(p.kcmRef(), seen.Why())
 	case kcm.Replicas == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !kcm.Arguments.Understood():
-		return outcome.CannotLook("whether "+kcm.String()+" runs the cloud loops", strings.TrimSuffix(kcm.Arguments.Problem, "."))
+		return outcome.CannotLook(
+			observation.Say("whether ", kcm, " runs the cloud loops"),
+			strings.TrimSuffix(kcm.Arguments.Problem, "."),
+		)
 	case loopsOffInTree(kcm.Arguments):
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
-		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but "+kcm.String()+
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but ", kcm,
 			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM "+
-			"runs the loops, set "+
-			"spec.features.externalCloudProvider to true.")
+				"runs the loops, set "+
+				"spec.features.externalCloudProvider to true.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -101,19 +104,19 @@ func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
 	}
 	switch {
 	case look.Leader == ucv1.LeaderNotSeen:
+		said := observation.Say("The last look could not see whether ", p.kcmCalled(),
+			" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again.")
 		return &Attendance{
-			Status: metav1.ConditionUnknown,
-			Reason: ucv1.CouldNotLookReason,
-			Message: "The last look could not see whether " + p.kcmCalled() +
-				" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again.",
+			Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
 		}
 	case look.Leader != ucv1.LeaderMissing || p.facts.UnattendedSince == nil || look.LeaderAt == nil:
 		return nil
 	}
 	seen := *p
 	seen.now = look.LeaderAt.Time
-	return seen.unattended(attends{why: "no CCM is to run them while the feature externalCloudProvider is off"},
-		attends{why: "the last look saw no process of " + p.kcmCalled() + " that leads"}, decision)
+	ccm := observation.Say("no CCM is to run them while the feature externalCloudProvider is off")
+	kcm := observation.Say("the last look saw no process of ", p.kcmCalled(), " that leads")
+	return seen.unattended(attends{why: ccm}, attends{why: kcm}, decision)
 }
 
 // kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that
@@ -126,7 +129,7 @@ func (p *pass) kcmHolds() attends {
 		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
 	if kcm.state == tooEarly && lease.Fresh(p.now) && slices.ContainsFunc(able, holds) {
-		return attends{runsLoops, "KCM holds " + lease.String()}
+		return attends{runsLoops, observation.Say("KCM holds ", lease)}
 	}
 	return kcm
 }
@@ -146,11 +149,11 @@ func (p *pass) leader() ucv1.LookedLeader {
 	return ucv1.LeaderNotSeen
 }
 
-func (p *pass) kcmCalled() string {
+func (p *pass) kcmCalled() observation.Text {
 	if p.o.Cluster.Spec.ControlPlane.Static() {
-		return "KCM"
+		return observation.Say("KCM")
 	}
-	return "Deployment " + p.kcmName()
+	return observation.Say(p.kcmRef())
 }
 
 // soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func (p *pass) inputFindings() (findings []observation.Finding, unknown []string
 func (p *pass) checkConnection() (*observation.Finding, string) {
 	c := p.o.Connection
 	if c.Refused {
-		return blocking(FindingConnection, c.Reason, c.Message), ""
+		return blocking(FindingConnection, c.Reason, c.Text()), ""
 	}
 	if !c.Reachable {
 		return nil, "the user cluster: " + strings.TrimSuffix(c.Message, ".")
@@ -48,16 +47,26 @@ func (p *pass) checkConnection() (*observation.Finding, string) {
 
 func (p *pass) checkContenders() (*observation.Finding, string) {
 	if names, known := p.o.Contenders.Get(); known {
-		what := "Deployment " + p.kcmName() + " is also named by Cluster " + wording.Names(names)
+		what := observation.Say(p.kcmRef(), " is also named by ")
 		if p.o.Cluster.Spec.ControlPlane.Static() {
-			what = "The kubeconfig Secret is also that of Cluster " + wording.Names(names)
+			what = observation.Say("The kubeconfig Secret is also that of ")
 		}
-		return blocking(FindingContenders, ucv1.InputInvalidReason, what+"; leave it in one of them."), ""
+		return blocking(FindingContenders, ucv1.InputInvalidReason, what, clustersOf(names), "; leave it in one of them."), ""
 	}
 	if p.o.Contenders.IsUnknown() {
 		return nil, "the other Clusters: " + p.o.Contenders.Why()
 	}
 	return nil, ""
+}
+
+// clustersOf names Clusters that are known as namespace/name.
+func clustersOf(names []string) observation.Text {
+	text := observation.Say("Cluster " + wording.Names(names))
+	for _, cluster := range slices.Sorted(slices.Values(names)) {
+		namespace, name, _ := strings.Cut(cluster, "/")
+		text = text.About(observation.Ref{Kind: "Cluster", Namespace: namespace, Name: name})
+	}
+	return text
 }
 
 func (p *pass) checkProvider() (*observation.Finding, string) {
@@ -100,18 +109,18 @@ func (p *pass) checkProfile() (*observation.Finding, string) {
 
 func (p *pass) checkCloudConfig() (*observation.Finding, string) {
 	config, known := p.o.CloudConfig.Get()
-	secret := "Secret " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name
+	secret := observation.Ref{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name}
 	switch {
 	case p.o.CloudConfig.IsAbsent():
 		return blocking(
 			FindingCloudConfig,
 			ucv1.InputInvalidReason,
-			secret+" with the cloud configuration does not exist; create it.",
+			secret, " with the cloud configuration does not exist; create it.",
 		), ""
 	case !known:
-		return nil, secret + ": " + p.o.CloudConfig.Why()
+		return nil, secret.String() + ": " + p.o.CloudConfig.Why()
 	case config.Problem != "":
-		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret+": "+config.Problem), ""
+		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret, ": "+config.Problem), ""
 	}
 	return nil, ""
 }
@@ -134,16 +143,16 @@ func (p *pass) checkControlPlane() (*observation.Finding, string) {
 	case !known:
 		return nil, "the control plane: " + p.o.ControlPlane.Why()
 	}
-	if problem := argumentProblem(controlPlane); problem != "" {
+	if problem := argumentProblem(controlPlane); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
-	if problem := p.staticProblem(controlPlane.KCM); problem != "" {
+	if problem := p.staticProblem(controlPlane.KCM); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
-		return nil, "every static pod of " + controlPlane.KCM.Name + ": " + strings.TrimSuffix(strings.Join(unseen, " "), ".")
+		return nil, "every static pod of " + controlPlane.KCM.Name + ": " + observation.Join(unseen, " ").Without(".").Words
 	}
-	if problem := processProblem(controlPlane.KCM); problem != "" {
+	if problem := processProblem(controlPlane.KCM); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	if p.facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
@@ -159,11 +168,11 @@ func loopsOffInTree(arguments observation.Arguments) bool {
 	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
 }
 
-func (p *pass) loopsOffAlready(kcm observation.Component) string {
+func (p *pass) loopsOffAlready(kcm observation.Component) observation.Text {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
-	return kcm.String() + " has --cloud-provider=" + provider +
-		" and its cloud loops are switched off in --controllers, which no migration of this Cluster did. Make sure that no CCM runs " +
-		"in the user cluster, and take the exclusions out."
+	return observation.Say(kcm, " has --cloud-provider="+provider+
+		" and its cloud loops are switched off in --controllers, which no migration of this Cluster did. Make sure that no CCM runs "+
+		"in the user cluster, and take the exclusions out.")
 }
 
 // checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.
@@ -172,7 +181,8 @@ func (p *pass) checkOtherCCM() (*observation.Finding, string) {
 	lease, unknown := p.checkCCMLease()
 	if others != nil && lease != nil {
 		// It is most likely the same one: one finding.
-		others.Message += " " + lease.Message
+		both := observation.Say(others.Text(), " ", lease.Text())
+		others.Message, others.Named = both.Words, both.Objects
 	}
 	if others == nil {
 		others = lease
@@ -194,45 +204,46 @@ func (p *pass) checkCCMLease() (*observation.Finding, string) {
 	if lease.Holder == "" || lease.Stale(p.now) || len(handover.RunningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
-	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease.String()+" is held by "+lease.Holder+
+	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease, " is held by "+lease.Holder+
 		": another CCM runs beside KCM already. Stop it, and wait until the Lease has run out."), ""
 }
 
 // processProblem finds pods that would make the proof impossible once KCM is changed.
-func processProblem(kcm observation.Component) string {
-	var finished []string
+func processProblem(kcm observation.Component) observation.Text {
+	var finished []observation.Ref
 	running := 0
 	for _, process := range kcm.Pods {
 		switch {
 		case process.Finished && !process.Ended:
-			finished = append(finished, "Pod "+kcm.Namespace+"/"+process.PodName)
+			finished = append(finished, observation.Ref{Kind: "Pod", Namespace: kcm.Namespace, Name: process.PodName})
 		case !process.Ended && handover.MayRunLoops(process):
 			running++
 		}
 	}
 	switch {
 	case len(finished) > 0:
-		return "No one saw the processes of these finished pods end: " + wording.Names(finished) +
-			". Make sure that they have, and delete the pods."
+		return observation.Say("No one saw the processes of these finished pods end: ", observation.Names(finished),
+			". Make sure that they have, and delete the pods.")
 	case running > handover.MaxProcesses:
-		return fmt.Sprintf("%s has %d pods; at most %d can be proven to have ended.", kcm, running, handover.MaxProcesses)
+		return observation.Say(kcm, " has ", running, " pods; at most ", handover.MaxProcesses, " can be proven to have ended.")
 	}
-	return ""
+	return observation.Text{}
 }
 
 // argumentProblem finds the first command line that is not understood: in a template, or in a pod that still runs.
-func argumentProblem(controlPlane observation.ControlPlane) string {
+func argumentProblem(controlPlane observation.ControlPlane) observation.Text {
 	for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 		if !component.Arguments.Understood() {
-			return component.String() + ": " + component.Arguments.Problem
+			return observation.Say(component, ": "+component.Arguments.Problem)
 		}
 		for _, process := range component.Pods {
 			if !process.Ended && !process.Arguments.Understood() {
-				return "Pod " + component.Namespace + "/" + process.PodName + ": " + process.Arguments.Problem
+				pod := observation.Ref{Kind: "Pod", Namespace: component.Namespace, Name: process.PodName}
+				return observation.Say(pod, ": "+process.Arguments.Problem)
 			}
 		}
 	}
-	return ""
+	return observation.Text{}
 }
 
 func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding {
@@ -243,7 +254,7 @@ func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding
 		return blocking(
 			FindingProviderDiffers,
 			ucv1.InputInvalidReason,
-			kcm.String()+" runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
+			kcm, " runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
 				p.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
 				"with the right provider.",
 		)
@@ -253,7 +264,7 @@ func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding
 		return blocking(
 			FindingClusterName,
 			ucv1.InputInvalidReason,
-			"spec.cloud.clusterName is "+wanted+", but "+kcm.String()+" uses "+used+
+			"spec.cloud.clusterName is "+wanted+", but ", kcm, " uses "+used+
 				": every load balancer would be made again. The field is immutable; nothing was changed yet, so delete the Cluster and "+
 				"create it without the field.",
 		)
@@ -269,16 +280,17 @@ func kcmClusterName(arguments observation.Arguments) string {
 	return "kubernetes"
 }
 
-func (p *pass) kcmName() string {
-	return p.o.Cluster.Namespace + "/" + p.o.Cluster.KubeControllerManager().Name
+func (p *pass) kcmRef() observation.Ref {
+	cluster := p.o.Cluster
+	return observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name}
 }
 
-func (p *pass) kcmMissing() string {
+func (p *pass) kcmMissing() observation.Text {
 	if p.o.Cluster.Spec.ControlPlane.Static() {
 		return p.staticMissing()
 	}
-	return "Deployment " + p.kcmName() +
-		" does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager."
+	return observation.Say(p.kcmRef(),
+		" does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager.")
 }
 
 // judge turns findings into an outcome: an objection outweighs what could not be looked at.
@@ -288,18 +300,18 @@ func judge(findings []observation.Finding, unknown []string, held string) outcom
 		return outcome.Fails(findings[0].Reason, TextOf(findings[0]))
 	case len(findings) > 1:
 		observation.SortFindings(findings)
-		messages := make([]string, 0, maxFindingsInMessage+1)
+		messages := make([]observation.Text, 0, maxFindingsInMessage+1)
 		for _, finding := range findings[:min(len(findings), maxFindingsInMessage)] {
 			messages = append(messages, TextOf(finding))
 		}
 		if rest := len(findings) - len(messages); rest > 0 {
-			messages = append(messages, "And "+wording.Count(rest, "finding", "findings")+" more; the command plan shows all of them.")
+			messages = append(messages, observation.Say("And "+wording.Count(rest, "finding", "findings")+
+				" more; the command plan shows all of them."))
 		}
-		return outcome.Fails(reasonOf(findings), strings.Join(messages, " "))
+		return outcome.Fails(reasonOf(findings), observation.Join(messages, " "))
 	case len(unknown) > 0:
 		slices.Sort(unknown)
-		message := couldNotLookAt + strings.Join(slices.Compact(unknown), "; ") + "."
-		out := outcome.Waits(ucv1.CouldNotLookReason, message)
+		out := outcome.Waits(ucv1.CouldNotLookReason, "Could not look at "+strings.Join(slices.Compact(unknown), "; ")+".")
 		out.Wait.Unknown = true
 		return out
 	}

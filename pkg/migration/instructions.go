@@ -75,6 +75,14 @@ func (p *pass) leads(process observation.Process) bool {
 	return known && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 }
 
+// Reference is the Deployment, or the Node of the static pod.
+func (t target) Reference() observation.Ref {
+	if t.process.NodeName == "" {
+		return t.component.Ref
+	}
+	return observation.NodeRef(t.process.NodeName)
+}
+
 // String names the target as its administrator knows it.
 func (t target) String() string {
 	if t.process.NodeName == "" {
@@ -116,7 +124,7 @@ func (p *pass) loopsOffByOthers(kcm observation.Component) outcome.Outcome {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case len(loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, strings.Join(handover.Doubts(p.silence()), " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Join(handover.Doubts(p.silence()), " "), 2*time.Second)
 	case len(loud) == 0 && recorded.LoopsOffAt == nil:
 		recorded.LoopsOffAt = p.stamp()
 		if recorded.ChangingSince == nil {
@@ -133,12 +141,12 @@ func (p *pass) loopsOffByOthers(kcm observation.Component) outcome.Outcome {
 
 // instructLoopsOff lists what to change, and returns the targets whose loops are still on, those that are changed and not
 // proven yet, and whether any is changed.
-func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []string, changed bool) {
+func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []target, changed bool) {
 	silent := p.silentNodes(kcm)
 	p.instructions = nil
 	for _, t := range missingTargets(kcm) {
 		p.instruct(t, outcome.ArgumentChange{}, false)
-		proving = append(proving, t.String())
+		proving = append(proving, t)
 	}
 	for _, t := range p.targets(kcm) {
 		flag := loopsOffFlag(t.component.Arguments, p.minor())
@@ -151,9 +159,9 @@ func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []stri
 		p.instruct(t, change, done)
 		switch {
 		case !off:
-			loud = append(loud, t.String())
+			loud = append(loud, t)
 		case !done:
-			proving = append(proving, t.String())
+			proving = append(proving, t)
 		}
 		changed = changed || off
 	}
@@ -171,7 +179,7 @@ func (p *pass) rememberInstructions() {
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string, changed bool) outcome.Outcome {
+func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []target, changed bool) outcome.Outcome {
 	handover := p.facts.Handover
 	switch {
 	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
@@ -185,12 +193,13 @@ func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string
 		p.instructions = nil
 		return out
 	}
-	message := "The cloud loops have to be switched off, one after the other, in " + inOrder(loud) + ", as status.instructions says."
+	message := observation.Say("The cloud loops have to be switched off, one after the other, in ", inOrder(loud),
+		", as status.instructions says.")
 	if len(proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
 		return outcome.WaitsUntil(
 			ucv1.WaitingForAdministratorReason,
-			message+" Proving that what ran before has ended: "+wording.Names(proving)+".",
+			observation.Say(message, " Proving that what ran before has ended: ", observation.Names(proving), "."),
 			2*time.Second,
 		)
 	}
@@ -198,12 +207,12 @@ func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []string
 }
 
 // inOrder joins names in their order, bounded like those of named.
-func inOrder(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + " and " + wording.Count(len(names)-most, "more", "more")
+func inOrder(targets []target) observation.Text {
+	texts := observation.Texts(targets)
+	if rest := len(texts) - wording.MostNames; rest > 0 {
+		return observation.Say(observation.Join(texts[:wording.MostNames], ", "), " and "+wording.Count(rest, "more", "more"))
 	}
-	return strings.Join(names, ", ")
+	return observation.Join(texts, ", ")
 }
 
 // silentNodes says of a target whether every process that was recorded on its Node is proven to have ended. For a
@@ -229,14 +238,15 @@ func (p *pass) everyTarget(
 	change func(observation.Component) (*outcome.ArgumentChange, string),
 	held string,
 ) outcome.Outcome {
-	var missing, rolling []string
+	var missing []target
+	var rolling []observation.Text
 	for _, component := range components {
 		for _, t := range missingTargets(component) {
 			p.instruct(t, outcome.ArgumentChange{}, false)
 		}
 		for _, t := range p.targets(component) {
 			if !t.component.Arguments.Understood() {
-				return outcome.Fails(ucv1.InputInvalidReason, t.String()+": "+t.component.Arguments.Problem)
+				return outcome.Fails(ucv1.InputInvalidReason, t, ": "+t.component.Arguments.Problem)
 			}
 			arguments, _ := change(t.component)
 			if arguments == nil {
@@ -244,20 +254,20 @@ func (p *pass) everyTarget(
 				continue
 			}
 			p.instruct(t, *arguments, false)
-			missing = append(missing, t.String())
+			missing = append(missing, t)
 		}
 		if !component.RolledOut {
-			rolling = append(append(rolling, component.String()+" is still rolling out."), component.Unseen...)
+			rolling = append(append(rolling, observation.Say(component, " is still rolling out.")), component.Unseen...)
 		}
 	}
 	switch {
 	case len(missing) > 0:
 		return outcome.Waits(
 			ucv1.WaitingForAdministratorReason,
-			"The flags have to be changed, one after the other, in "+inOrder(missing)+", as status.instructions says.",
+			"The flags have to be changed, one after the other, in ", inOrder(missing), ", as status.instructions says.",
 		)
 	case len(rolling) > 0:
-		return outcome.WaitsUntil(ucv1.RollingOutReason, strings.Join(rolling, " "), 5*time.Second)
+		return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Join(rolling, " "), 5*time.Second)
 	}
 	p.instructions = nil
 	return outcome.Holds(ucv1.HoldsReason, held)
@@ -298,9 +308,9 @@ func (p *pass) unchanged() bool {
 }
 
 // staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
-func (p *pass) staticProblem(kcm observation.Component) string {
+func (p *pass) staticProblem(kcm observation.Component) observation.Text {
 	if !p.o.Cluster.Spec.ControlPlane.Static() || p.facts.StartedAt != nil {
-		return ""
+		return observation.Text{}
 	}
 	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs",
 		"configure-cloud-routes", "leader-elect"} {
@@ -308,16 +318,17 @@ func (p *pass) staticProblem(kcm observation.Component) string {
 			if process.Ended || process.Arguments.Flags[name] == kcm.Arguments.Flags[name] {
 				continue
 			}
-			return "Pod " + kcm.Namespace + "/" + process.PodName + " has another --" + name + " than others of " + kcm.String() +
-				"; give all Nodes the same manifest first."
+			pod := observation.Ref{Kind: "Pod", Namespace: kcm.Namespace, Name: process.PodName}
+			return observation.Say(pod, " has another --"+name+" than others of ", kcm, "; give all Nodes the same manifest first.")
 		}
 	}
-	return ""
+	return observation.Text{}
 }
 
 // staticMissing is kcmMissing for static pods.
-func (p *pass) staticMissing() string {
+func (p *pass) staticMissing() observation.Text {
 	container := p.o.Cluster.KubeControllerManager().Container
-	return "No Node of the user cluster shows a static pod with container " + container + " in namespace kube-system; set " +
-		"spec.controlPlane.kubeControllerManager.container to the one that runs kube-controller-manager."
+	return observation.Say("No Node of the user cluster shows a static pod with container " + container +
+		" in namespace kube-system; set spec.controlPlane.kubeControllerManager.container to the one that runs " +
+		"kube-controller-manager.")
 }

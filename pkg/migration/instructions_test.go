@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 const silentControllers = "--controllers=*,tokencleaner,-cloud-node-lifecycle,-route,-service"
@@ -173,7 +174,7 @@ func TestTheAdministratorsTime(t *testing.T) {
 			given: half, when: func(o *Observation) {
 				staticPlane(o, silentArguments(), silentArguments(), silentArguments())
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], []string{"Node a shows no static pod."}, false
+					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], messages.Said("Node a shows no static pod."), false
 				})
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.ProvingSilenceReason,
@@ -237,7 +238,7 @@ func TestInstructions(t *testing.T) {
 		},
 		"a hand-over that was begun keeps its list while something before it waits": {
 			given: half, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = []string{"Deployment kube-system/ccm has no pod"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Deployment kube-system/ccm has no pod") })
 			},
 			want: []ucv1.Instruction{
 				{Order: 1, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-b", Node: "b", Set: []string{silentControllers}, Done: true},

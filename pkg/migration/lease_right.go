@@ -163,14 +163,15 @@ func (p *pass) rightGone() outcome.Outcome {
 	case p.kcmLeaseOrphaned() && !p.undoing():
 		return outcome.WaitsUntil(
 			ucv1.RollingOutReason,
-			"The next KCM takes "+p.o.KCMLease.Value().String()+", whose holder has ended.",
+			observation.Say("The next KCM takes ", p.o.KCMLease.Value(), ", whose holder has ended."),
 			time.Second,
 		)
 	case p.facts.Handover.KCMLeaseRevokedAt == nil:
 		return outcome.Does(*p.revoke())
 	}
-	return outcome.Fails(ucv1.CouldNotActReason, "Role and RoleBinding "+p.kcmLeaseRef().Namespace+"/"+KCMLeaseRole+
-		", our right to free KCM's Lease, are still there although they were deleted. "+p.deleteRight())
+	binding := observation.Ref{Kind: "RoleBinding", Namespace: p.kcmLeaseRef().Namespace, Name: KCMLeaseRole}
+	return outcome.Fails(ucv1.CouldNotActReason, "Role and ", binding, ", our right to free KCM's Lease, are still there although "+
+		"they were deleted. "+p.deleteRight())
 }
 
 func (p *pass) deleteRight() string {

@@ -134,7 +134,7 @@ func (p *pass) ccmSeenToLead() outcome.Outcome {
 		out = p.leaderLives()
 	}
 	if out.Wait != nil && !out.Wait.Unknown {
-		return outcome.WaitsUntil(out.Reason, out.Message+p.lookAtCCM(), 2*time.Second)
+		return outcome.WaitsUntil(out.Reason, observation.Say(out.Text(), p.lookAtCCM()), 2*time.Second)
 	}
 	return out
 }
@@ -145,9 +145,9 @@ func (p *pass) leaderLives() outcome.Outcome {
 	holder, found := formerLease{lease: lease, processes: p.o.CCMProcesses.Value(), bound: true}.holder()
 	switch {
 	case found && holder.Ended:
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds "+lease.String()+", has ended.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds ", lease, ", has ended.")
 	case !lease.Alive(p.now):
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired "+lease.String()+" and did not renew it yet.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired ", lease, " and did not renew it yet.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

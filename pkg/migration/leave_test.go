@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // What a person, or what runs in the user cluster, does to the cloud loops after the hand-over.
@@ -36,7 +37,7 @@ func kcmLoud(o *Observation) { setKCM(o, inTree()) }
 func nodeless(o *Observation) {
 	o.Nodes, o.CCMLease = observation.Known[[]observation.Node](nil), observation.Absent[observation.Lease]()
 	edit(&o.Addons, func(a *observation.Addons) {
-		a.CCM.Unhealthy, a.CCM.Unschedulable = []string{"Deployment kube-system/ccm: 0 of 1"}, true
+		a.CCM.Unhealthy, a.CCM.Unschedulable = messages.Said("Deployment kube-system/ccm: 0 of 1"), true
 	})
 }
 

@@ -28,13 +28,14 @@ func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
 	if p.o.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
 		return nil, ""
 	}
-	var problems []string
+	var problems []observation.Text
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
-		problems = append(problems, "the control plane is changed by someone else, and instructions for the lock are not written yet.")
+		problems = append(problems, observation.Say("the control plane is changed by someone else, and instructions for the lock are "+
+			"not written yet."))
 	}
 	if provider, known := p.o.Provider.Get(); known {
 		_, unfit := handover.RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
-		problems = append(problems, unfit...)
+		problems = append(problems, observation.Texts(unfit)...)
 	}
 	if controlPlane, known := p.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
 		problems = append(problems, p.lockArgumentProblems(controlPlane.KCM)...)
@@ -44,41 +45,41 @@ func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
 	for _, problem := range problems {
 		findings = append(
 			findings,
-			*blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: "+problem),
+			*blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: ", problem),
 		)
 	}
 	return findings, unknown
 }
 
-func (p *pass) lockIsHeld() (problems []string, unknown string) {
+func (p *pass) lockIsHeld() (problems []observation.Text, unknown string) {
 	lock, known := p.o.Lock.Get()
 	switch {
 	case !known && p.o.Connection.Reachable:
 		return nil, "the migration lock: " + p.o.Lock.Why()
 	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
-		return []string{lock.Lease.String() + " is held by " + lock.Lease.Holder +
-			" already: someone else hands loops over by it. Wait until that is done."}, ""
+		return []observation.Text{observation.Say(lock.Lease, " is held by "+lock.Lease.Holder+
+			" already: someone else hands loops over by it. Wait until that is done.")}, ""
 	}
 	return nil, ""
 }
 
 // lockArgumentProblems are those of KCM's own arguments.
-func (p *pass) lockArgumentProblems(kcm observation.Component) (problems []string) {
-	arguments := kcm.Arguments
+func (p *pass) lockArgumentProblems(kcm observation.Component) (problems []observation.Text) {
+	arguments, problem := kcm.Arguments, func(what string) { problems = append(problems, observation.Say(kcm, what)) }
 	if len(arguments.CloudLoops()) == 0 {
-		problems = append(problems, kcm.String()+" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
+		problem(" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
 	}
 	if !arguments.True("leader-elect", true) {
-		problems = append(problems, kcm.String()+" runs with --leader-elect=false, and without leader election it ignores the lock.")
+		problem(" runs with --leader-elect=false, and without leader election it ignores the lock.")
 	}
 	if arguments.True("enable-leader-migration", false) {
-		problems = append(problems, kcm.String()+" has --enable-leader-migration already; take it out, so that one lock is in use.")
+		problem(" has --enable-leader-migration already; take it out, so that one lock is in use.")
 	}
 	// Both managers keep the migration lock in the namespace of their main one.
 	// https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L353
 	ours, _, _ := strings.Cut(p.o.Fence.Value().Lease, "/")
 	if theirs, _ := arguments.LeaderLease(); ours != "" && theirs != ours {
-		problems = append(problems, kcm.String()+" keeps its Leases in namespace "+theirs+" and the CCM in "+ours+
+		problem(" keeps its Leases in namespace " + theirs + " and the CCM in " + ours +
 			", so they would have two locks; remove --leader-elect-resource-namespace.")
 	}
 	return problems

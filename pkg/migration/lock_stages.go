@@ -70,7 +70,7 @@ func (p *pass) kcmArmed() outcome.Outcome {
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
 	if handover.MayRunUnlocked(kcm.Arguments) {
 		if p.facts.Handover.LockArmedAt != nil {
@@ -83,7 +83,7 @@ func (p *pass) kcmArmed() outcome.Outcome {
 		return outcome.Records("Recording that " + kcm.String() + " has the migration lock.")
 	}
 	if doubts := handover.LockDoubts(p.silence()); len(doubts) > 0 {
-		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(doubts, " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Join(doubts, " "), 2*time.Second)
 	}
 	return p.lockHeld(kcm)
 }
@@ -249,7 +249,7 @@ func (p *pass) lockGone() outcome.Outcome {
 	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
 		return outcome.WaitsUntil(
 			ucv1.ArmingReason,
-			lock.Lease.String()+" is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it.",
+			observation.Say(lock.Lease, " is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it."),
 			2*time.Second,
 		)
 	case len(lock.Left) > 0:

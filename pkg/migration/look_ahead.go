@@ -130,7 +130,7 @@ func (p *pass) judgeLook(asked *pass) *Readiness {
 		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "The control plane is scaled to 0."}
 	case asked.kcmRunsLoops() && kcm.state == runsNone:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
-			Message: "No manager runs the cloud loops: " + kcm.why + ". " + counts.text()}
+			Message: "No manager runs the cloud loops: " + kcm.why.Words + ". " + counts.text()}
 	case out.Failure != nil:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: counts.text()}
 	case out.Wait != nil:

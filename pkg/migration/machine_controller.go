@@ -8,7 +8,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
@@ -23,7 +22,7 @@ func (p *pass) machineController() outcome.Outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
 		}
 		if !deployment.Flagged() {
 			return p.setFlag(deployment)
@@ -32,7 +31,7 @@ func (p *pass) machineController() outcome.Outcome {
 	for _, deployment := range deployments {
 		if !deployment.RolledOut {
 			// Deployments of the user cluster are not watched.
-			return outcome.WaitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
 	if out := p.ccmCanServe(); !out.Holds {
@@ -69,8 +68,8 @@ func (p *pass) machineControllers() ([]observation.MachineControllerDeployment, 
 			return stop(outcome.CannotLook("the Machines", p.o.Machines.Why()))
 		}
 	}
-	if gap := MachineControllerGap(deployments); gap != "" {
-		return stop(outcome.Fails(ucv1.InputInvalidReason, gap+" "+MachineControllerRemedy))
+	if gap := MachineControllerGap(deployments); gap.Words != "" {
+		return stop(outcome.Fails(ucv1.InputInvalidReason, gap, " "+MachineControllerRemedy))
 	}
 	return deployments, nil
 }
@@ -86,25 +85,26 @@ const MachineControllerRemedy = "Correct spec.machineController: where each of i
 
 // MachineControllerGap says which Deployments of the machine-controller are missing, or are there against the spec; empty
 // when all that decide about new Machines are known.
-func MachineControllerGap(deployments []observation.MachineControllerDeployment) string {
-	var missing, denied []string
+func MachineControllerGap(deployments []observation.MachineControllerDeployment) observation.Text {
+	var missing, denied []observation.Ref
 	for _, deployment := range deployments {
 		switch {
 		case deployment.Missing:
-			missing = append(missing, deployment.String())
+			missing = append(missing, deployment.Ref)
 		case deployment.Denied:
-			denied = append(denied, deployment.String())
+			denied = append(denied, deployment.Ref)
 		}
 	}
 	switch {
 	case len(deployments) == 0:
-		return "No Deployment of the machine-controller was looked for."
+		return observation.Say("No Deployment of the machine-controller was looked for.")
 	case len(missing) > 0:
-		return "New Machines may join in-tree, because these do not exist: " + wording.Names(missing) + "."
+		return observation.Say("New Machines may join in-tree, because these do not exist: ", observation.Names(missing), ".")
 	case len(denied) > 0:
-		return "The spec says that there is no operating-system-manager, and it exists: " + wording.Names(denied) + "."
+		return observation.Say("The spec says that there is no operating-system-manager, and it exists: ",
+			observation.Names(denied), ".")
 	}
-	return ""
+	return observation.Text{}
 }
 
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
@@ -136,7 +136,7 @@ func (p *pass) undoMachineController() outcome.Outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, deployment.String()+": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
 		}
 		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
 			return p.unsetFlag(deployment)
@@ -144,7 +144,7 @@ func (p *pass) undoMachineController() outcome.Outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.RolledOut {
-			return outcome.WaitsUntil(ucv1.RollingOutReason, deployment.String()+" is still rolling out.", 2*time.Second)
+			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
 	if p.facts.Rollback.MachineControllerRevertedAt == nil {

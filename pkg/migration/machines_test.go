@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 type upToDateCase struct {
@@ -181,19 +182,19 @@ func TestAddonStates(t *testing.T) {
 		},
 		"each says what it lacks": {
 			row: row, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.ForeignObjectsReason, ccm: ucv1.ActingReason,
 		},
 		"pending workloads are NoNodes, broken ones are not": {
 			row: row, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}}, CCM: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x")}, CCM: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}})
 			},
 			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
 		},
 		"what another tool has taken over and changed is unknown": {
 			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"x"}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.AddonsReleasedReason, ccm: ucv1.AddonsReleasedReason,
 		},

@@ -72,13 +72,13 @@ func (p *pass) wholeControlPlane(
 	if !known {
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
-	var unclaimed, foreign []string
+	var unclaimed, foreign []observation.Text
 	for _, neighbor := range controlPlane.Neighbors {
 		differs := differencesOf(neighbor, func(component observation.Component) *outcome.ArgumentChange {
 			arguments, _ := change(component)
 			return arguments
 		})
-		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(differs, ", ")
+		sentence := observation.Say(neighbor, " ("+neighbor.Field+"): "+strings.Join(differs, ", "))
 		switch {
 		case len(differs) > 0 && !neighbor.Foreign:
 			unclaimed = append(unclaimed, sentence)
@@ -87,13 +87,13 @@ func (p *pass) wholeControlPlane(
 		}
 	}
 	if len(unclaimed) > 0 {
-		return outcome.Fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: "+
-			strings.Join(unclaimed, "; ")+". "+Unclaimed)
+		return outcome.Fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: ",
+			observation.Join(unclaimed, "; "), ". "+Unclaimed)
 	}
 	out := p.everyComponent(change, held+" "+componentsSeen(controlPlane))
 	if out.Holds && len(foreign) > 0 {
-		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, "Waiting for the owners of these to change their flags: "+
-			strings.Join(foreign, "; ")+".", neighborPause)
+		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, observation.Say("Waiting for the owners of these to change "+
+			"their flags: ", observation.Join(foreign, "; "), "."), neighborPause)
 	}
 	return out
 }

@@ -18,7 +18,7 @@ import (
 func slow(since time.Duration, names ...string) []slo.Sample {
 	var samples []slo.Sample
 	for _, name := range names {
-		samples = append(samples, slo.Sample{Indicator: slo.TaintRemoval, Object: "Node " + name, Least: 61 * time.Second, Most: -1,
+		samples = append(samples, slo.Sample{Indicator: slo.TaintRemoval, Object: "Node " + name, Kind: "Node", Name: name, Least: 61 * time.Second, Most: -1,
 			End: ago(since), MadeAt: ago(since + 70*time.Second), Tainted: true})
 	}
 	return samples
@@ -31,7 +31,8 @@ func measure(samples ...slo.Sample) func(*Observation) {
 // counted are persisted counts of an earlier pass.
 func counted(missed int32, until time.Duration) *ucv1.SLOStatus {
 	return &ucv1.SLOStatus{Since: stampAgo(30 * time.Minute), CountedUntil: microAgo(until),
-		Indicators: []ucv1.SLOIndicator{{Name: string(slo.TaintRemoval), Missed: missed, Slow: []string{"Node x, at least 1m1s"}}}}
+		Indicators: []ucv1.SLOIndicator{{Name: string(slo.TaintRemoval), Missed: missed, Slow: []string{"Node x, at least 1m1s"},
+			SlowObjects: []ucv1.ObjectName{{Kind: "Node", Name: "x"}}}}}
 }
 
 func TestTheRollHaltsWhenTheObjectivesAreViolated(t *testing.T) {

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -108,7 +107,7 @@ func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
 	case !guard.Holds || out.Holds:
 		return guard
 	case out.Failure != nil:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Message+" Nothing is rolled until then.")
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Text(), " Nothing is rolled until then.")
 	case p.facts.CompletedAt != nil:
 		return guard
 	}
@@ -118,64 +117,61 @@ func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
 // maxTold is how many other managers a message describes; more are counted.
 const maxTold = 3
 
-func (p *pass) tell(found []observation.ForeignCCM, by held) string {
+func (p *pass) tell(found []observation.ForeignCCM, by held) observation.Text {
 	slices.SortFunc(found, func(a, b observation.ForeignCCM) int { return strings.Compare(a.String(), b.String()) })
-	var told []string
+	var told []observation.Text
 	for _, m := range found[:min(len(found), maxTold)] {
 		told = append(told, p.describe(m, by))
 	}
 	if rest := len(found) - maxTold; rest > 0 {
-		told = append(told, "And "+wording.Count(rest, "more", "more")+".")
+		told = append(told, observation.Say("And "+wording.Count(rest, "more", "more")+"."))
 	}
-	return strings.Join(told, " ") + " If it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"" +
-		found[0].String() + "\"."
+	return observation.Say(observation.Join(told, " "), " If it serves another cluster, name it in "+
+		"spec.handover.acceptOtherManagers, like \"", found[0], "\".")
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
-func (p *pass) describe(m observation.ForeignCCM, by held) string {
-	text := m.String()
+func (p *pass) describe(m observation.ForeignCCM, by held) observation.Text {
+	text := observation.Say(m)
 	if m.Owner != "" {
-		text += " (" + m.Owner + ")"
+		text.Words += " (" + m.Owner + ")"
 	}
-	text += " is a cloud-controller-manager that is not ours, known by its " + m.KnownBy + ". " + p.describeLoops(m, by)
+	text = observation.Say(text, " is a cloud-controller-manager that is not ours, known by its "+m.KnownBy+". ",
+		p.describeLoops(m, by))
 	if m.NodesOnly {
-		return text + " Stop it, or uninstall it."
+		return observation.Say(text, " Stop it, or uninstall it.")
 	}
-	text += " Stop it, or uninstall it, and wait until its pods are gone"
+	text.Words += " Stop it, or uninstall it, and wait until its pods are gone"
 	if m.Elects() {
-		text += " and Lease " + m.Lease() + " has run out"
+		text = observation.Say(text, " and ", leaseRef(m.Lease()), " has run out")
 	}
-	text += "."
+	text.Words += "."
 	if m.SameName && p.protocol() != ucv1.SerializedProtocol {
-		text += " Or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours."
+		text.Words += " Or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours."
 	}
 	return text
 }
 
-func (p *pass) describeLoops(m observation.ForeignCCM, by held) string {
+func (p *pass) describeLoops(m observation.ForeignCCM, by held) observation.Text {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
 	fence := p.o.Fence.Value()
-	runs := "It runs " + wording.Names(m.Loops())
+	runs, lease := "It runs "+wording.Names(m.Loops()), leaseRef(m.Lease())
 	switch {
 	case m.NodesOnly:
-		return runs + "."
+		return observation.Say(runs + ".")
 	case !m.Arguments.Understood():
-		return "Its arguments cannot be read, so it may run every cloud loop: " + m.Arguments.Problem + "."
+		return observation.Say("Its arguments cannot be read, so it may run every cloud loop: " + m.Arguments.Problem + ".")
 	case !m.Elects():
-		return runs + " with --leader-elect=false: " + beside
+		return observation.Say(runs + " with --leader-elect=false: " + beside)
 	case m.Lease() != fence.Lease:
-		return runs + " with Lease " + m.Lease() + ", and ours with " + fence.Lease + ": " + beside
+		return observation.Say(runs+" with ", lease, ", and ours with "+fence.Lease+": "+beside)
 	case p.locks():
-		return runs + " with our CCM's Lease " + m.Lease() + ", and without the migration lock: it may run them beside KCM."
+		return observation.Say(runs+" with our CCM's ", lease, ", and without the migration lock: it may run them beside KCM.")
 	case by == byFence:
-		return fmt.Sprintf(
-			"%s with our CCM's Lease %s, as %s, which our fence does not bind: it may run them beside KCM.",
-			runs,
-			m.Lease(),
-			m.Identity,
-		)
+		return observation.Say(runs+" with our CCM's ", lease, ", as "+m.Identity+
+			", which our fence does not bind: it may run them beside KCM.")
 	}
-	return runs + "."
+	return observation.Say(runs + ".")
 }
 
 // idleManagers names those that are there and have no pods; empty when there are none.

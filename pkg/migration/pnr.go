@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // judgePointOfNoReturn says in every pass of a started migration whether it can still be undone. What a person takes
@@ -25,7 +23,7 @@ func (p *pass) judgePointOfNoReturn() *ucv1.PointOfNoReturnStatus {
 		if p.facts.PointOfNoReturnAt == nil {
 			p.facts.PointOfNoReturnAt = p.stamp()
 		}
-		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: strings.Join(passed, " ")}
+		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: observation.Join(passed, " ").Words}
 	case len(unknown) > 0:
 		why := "Could not look at " + strings.Join(unknown, "; ") + "."
 		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnUnknown, Reason: why, Next: p.passesNext()}
@@ -44,15 +42,15 @@ func (p *pass) passesNext() string {
 }
 
 // pointOfNoReturn names what an undo could not take back, whoever made it, and what could not be looked at.
-func (p *pass) pointOfNoReturn() (passed, unknown []string) {
+func (p *pass) pointOfNoReturn() (passed []observation.Text, unknown []string) {
 	if completed := p.facts.CompletedAt; completed != nil {
-		return []string{"The migration was completed at " + completed.UTC().Format(time.RFC3339) + "."}, nil
+		return []observation.Text{observation.Say("The migration was completed at " + completed.UTC().Format(time.RFC3339) + ".")}, nil
 	}
-	for _, check := range []func() (string, string){
+	for _, check := range []func() (passed observation.Text, unknown string){
 		p.passedByVersion, p.passedByControlPlane, p.passedByMachines, p.passedByLoadBalancers, p.passedByVolumes,
 	} {
 		what, why := check()
-		if what != "" {
+		if what.Words != "" {
 			passed = append(passed, what)
 		}
 		if why != "" && !slices.Contains(unknown, why) {
@@ -62,39 +60,39 @@ func (p *pass) pointOfNoReturn() (passed, unknown []string) {
 	return passed, unknown
 }
 
-func (p *pass) passedByVersion() (passed, unknown string) {
+func (p *pass) passedByVersion() (passed observation.Text, unknown string) {
 	provider, known := p.o.Provider.Get()
 	switch {
 	case !known:
-		return "", "the catalogue: " + p.o.Provider.Why()
+		return passed, "the catalogue: " + p.o.Provider.Why()
 	case p.minor() > provider.LastInTreeMinor:
-		return fmt.Sprintf("Kubernetes 1.%d is the last with in-tree provider %s, and spec.version is %s.",
-			provider.LastInTreeMinor, provider.InTreeName, p.o.Cluster.Spec.Version), ""
+		return observation.Say("Kubernetes 1.", provider.LastInTreeMinor, " is the last with in-tree provider "+provider.InTreeName+
+			", and spec.version is "+p.o.Cluster.Spec.Version+"."), ""
 	}
-	return "", ""
+	return passed, ""
 }
 
 // passedByControlPlane: without its flag KCM has no in-tree provider, whatever --controllers says, and unregistered
 // plugins serve no volume (https://github.com/kubernetes/enhancements/tree/master/keps/sig-storage/625-csi-migration).
-func (p *pass) passedByControlPlane() (passed, unknown string) {
+func (p *pass) passedByControlPlane() (passed observation.Text, unknown string) {
 	controlPlane, known := p.o.ControlPlane.Get()
 	if !known {
-		return "", "the control plane: " + p.o.ControlPlane.Why()
+		return passed, "the control plane: " + p.o.ControlPlane.Why()
 	}
 	if name := p.o.Provider.Value().InTreeName; name != "" {
 		if has, _ := controlPlane.KCM.Arguments.Flag("cloud-provider"); has != name {
-			return controlPlane.KCM.String() + " does not run in-tree provider " + name + " any more.", ""
+			return observation.Say(controlPlane.KCM, " does not run in-tree provider "+name+" any more."), ""
 		}
 	}
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
 		if !component.Arguments.Understood() {
-			return "", component.String() + ": " + component.Arguments.Problem
+			return passed, component.String() + ": " + component.Arguments.Problem
 		}
 		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(p.facts, component.Name), gate) {
-			return component.String() + " has " + gate + ": its in-tree volume plugins are unregistered.", ""
+			return observation.Say(component, " has "+gate+": its in-tree volume plugins are unregistered."), ""
 		}
 	}
-	return "", ""
+	return passed, ""
 }
 
 // unregistered is the first gate that takes an in-tree volume plugin out, such as InTreePluginOpenStackUnregister.
@@ -109,41 +107,42 @@ func unregistered(arguments observation.Arguments) string {
 }
 
 // passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by no one.
-func (p *pass) passedByMachines() (passed, unknown string) {
+func (p *pass) passedByMachines() (passed observation.Text, unknown string) {
 	if p.o.Machines.IsUnknown() {
-		return "", "the Machines: " + p.o.Machines.Why()
+		return passed, "the Machines: " + p.o.Machines.Why()
 	}
-	names := rollout.Irreplaceable(p.rolling())
-	if len(names) == 0 {
-		return "", ""
+	machines := rollout.Irreplaceable(p.rolling())
+	if len(machines) == 0 {
+		return passed, ""
 	}
-	return "No MachineDeployment can replace these external Machines: " + wording.Names(names) + ".", ""
+	return observation.Say("No MachineDeployment can replace these external Machines: ", observation.Names(machines), "."), ""
 }
 
 // passedByLoadBalancers: the in-tree provider would make a second load balancer where it does not find the CCM's by its
 // own name. The API objects do not say who made a load balancer, so every Service that is not in the baseline counts.
-func (p *pass) passedByLoadBalancers() (passed, unknown string) {
+func (p *pass) passedByLoadBalancers() (passed observation.Text, unknown string) {
 	before, now, known, why := p.inventories()
 	if !known {
-		return "", why
+		return passed, why
 	}
 	if p.o.Provider.Value().SharesLoadBalancerNames && p.clusterNameKept() {
-		return "", ""
+		return passed, ""
 	}
-	var names []string
+	var named []observation.Ref
 	for _, balancer := range now.LoadBalancers {
 		if ofCanary(balancer.Namespace + "/" + balancer.Name) {
 			continue
 		}
 		at := slices.IndexFunc(before.LoadBalancers, func(b observation.LoadBalancer) bool { return b.UID == balancer.UID })
 		if at < 0 || (len(before.LoadBalancers[at].Ingress) == 0 && len(balancer.Ingress) > 0) {
-			names = append(names, "Service "+balancer.Namespace+"/"+balancer.Name)
+			named = append(named, balancer.Reference())
 		}
 	}
-	if len(names) == 0 {
-		return "", ""
+	if len(named) == 0 {
+		return passed, ""
 	}
-	return "The in-tree provider does not find the load balancers of these by its own names: " + wording.Names(names) + ".", ""
+	return observation.Say("The in-tree provider does not find the load balancers of these by its own names: ",
+		observation.Names(named), "."), ""
 }
 
 // ofCanary says that a Service, or the claim of a volume, is ours: it goes before an undo ends, and nothing rests on it.
@@ -157,29 +156,29 @@ func (p *pass) clusterNameKept() bool {
 
 // passedByVolumes: a volume of the driver that was made since. A driver that is someone else's stays whatever we do, and
 // so do its volumes.
-func (p *pass) passedByVolumes() (passed, unknown string) {
+func (p *pass) passedByVolumes() (passed observation.Text, unknown string) {
 	before, now, known, why := p.inventories()
 	if !known {
-		return "", why
+		return passed, why
 	}
-	var names []string
+	var named []observation.Ref
 	for _, volume := range now.Volumes {
 		made := !slices.ContainsFunc(before.Volumes, func(b observation.Volume) bool { return b.UID == volume.UID })
 		if made && !ofCanary(volume.Claim) && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
-			names = append(names, "PersistentVolume "+volume.Name)
+			named = append(named, volume.Reference())
 		}
 	}
-	if len(names) == 0 {
-		return "", ""
+	if len(named) == 0 {
+		return passed, ""
 	}
 	addons, known := p.o.Addons.Get()
 	switch {
 	case !known:
-		return "", "the addons in the user cluster: " + p.o.Addons.Why()
+		return passed, "the addons in the user cluster: " + p.o.Addons.Why()
 	case addons.CSI.SatisfiedBy != "":
-		return "", ""
+		return passed, ""
 	}
-	return "Only the CSI driver can serve these: " + wording.Names(names) + ".", ""
+	return observation.Say("Only the CSI driver can serve these: ", observation.Names(named), "."), ""
 }
 
 // inventories are those of before and of now; nothing was made since while there is no baseline.

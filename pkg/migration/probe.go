@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -77,8 +76,8 @@ func (p *pass) probeLeads() outcome.Outcome {
 	}
 	return outcome.WaitsUntil(
 		ucv1.ProbingReason,
-		"The probe of the CCM has to lead and stay up for "+p.o.Deadlines.ProbeTime.String()+
-			" before KCM is touched."+sentences(probe.Set.Unhealthy),
+		observation.Say("The probe of the CCM has to lead and stay up for ", p.o.Deadlines.ProbeTime, " before KCM is touched.",
+			sentences(probe.Set.Unhealthy)),
 		2*time.Second,
 	)
 }
@@ -90,7 +89,8 @@ func (p *pass) failProbe(probe observation.Probe) outcome.Outcome {
 	if handover.ProbeLedAt == nil {
 		problem = "it never led"
 	}
-	handover.ProbeProblem = problem + "." + sentences(probe.Set.Unhealthy)
+	seen := sentences(probe.Set.Unhealthy)
+	handover.ProbeProblem, handover.ProbeObjects = problem+"."+seen.Words, observation.NamesOf(seen.Objects)
 	handover.ProbeFailedAt = p.stamp()
 	handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
 	return outcome.Records("Recording that the probe of the CCM failed: " + problem + ".")
@@ -101,12 +101,12 @@ func (p *pass) probeFailed() outcome.Outcome {
 		return out
 	}
 	if p.now.Sub(p.facts.Handover.ProbeFailedAt.Time) >= p.o.Deadlines.ProbeRetry {
-		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem = nil, ""
+		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem, p.facts.Handover.ProbeObjects = nil, "", nil
 		return outcome.Records("Recording that the probe of the CCM is tried again.")
 	}
+	problem := observation.Say(p.facts.Handover.ProbeProblem).About(observation.RefsOf(p.facts.Handover.ProbeObjects)...)
 	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its "+
-		"probe failed: "+
-		p.facts.Handover.ProbeProblem+" Look at the cloud configuration and at its credentials; the probe is tried again when they "+
+		"probe failed: ", problem, " Look at the cloud configuration and at its credentials; the probe is tried again when they "+
 		"change, and every "+
 		p.o.Deadlines.ProbeRetry.String()+".")
 }
@@ -114,13 +114,13 @@ func (p *pass) probeFailed() outcome.Outcome {
 // forgetProbe: what was proven, or failed, was another CCM.
 func (p *pass) forgetProbe() {
 	if handover := p.facts.Handover; handover.StartedAt == nil {
-		handover.ProbedAt, handover.ProbeFailedAt, handover.ProbeProblem = nil, nil, ""
+		handover.ProbedAt, handover.ProbeFailedAt, handover.ProbeProblem, handover.ProbeObjects = nil, nil, "", nil
 	}
 }
 
-func sentences(list []string) string {
+func sentences(list []observation.Text) observation.Text {
 	if len(list) == 0 {
-		return ""
+		return observation.Text{}
 	}
-	return " " + strings.Join(list, ". ") + "."
+	return observation.Say(" ", observation.Join(list, ". "), ".")
 }

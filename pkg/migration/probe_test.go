@@ -10,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // unprobed has its baseline and no probe yet.
@@ -71,7 +72,7 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 		},
 		"objects of someone else under its names are not touched": {
 			given: probing(time.Second, func(o *Observation) {
-				edit(&o.Probe, func(p *observation.Probe) { p.Set.Foreign = []string{"Lease kube-system/ccm-probe"} })
+				edit(&o.Probe, func(p *observation.Probe) { p.Set.Foreign = messages.Said("Lease kube-system/ccm-probe") })
 			}),
 			step: ucv1.StepHandover, line: "Probed", fails: ucv1.ForeignObjectsReason,
 		},
@@ -138,7 +139,7 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 	}
 	crashing := func(o *Observation) {
 		edit(&o.Probe, func(p *observation.Probe) {
-			p.Set.Unhealthy = []string{"Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)"}
+			p.Set.Unhealthy = messages.Said("Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)")
 		})
 	}
 	runDecisions(t, map[string]decision{

@@ -102,7 +102,7 @@ func (p *pass) chooseProtocol() (choice chosen, finding *observation.Finding, un
 		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease +
 			" until the fence is opened."}, nil, ""
 	case wanted == ucv1.FencedProtocolChoice || wanted == ucv1.LeaderMigrationProtocolChoice:
-		return chosen{}, blocking(FindingFence, ucv1.FenceIneffectiveReason, fenceProblem(fence)+" Or set spec.handover.protocol to "+
+		return chosen{}, blocking(FindingFence, ucv1.FenceIneffectiveReason, fenceProblem(fence), " Or set spec.handover.protocol to "+
 			"Serialized."), ""
 	}
 	return chosen{ucv1.SerializedProtocol, fence.Identity + " may " + strings.Join(fence.Allowed, ", ") + " Lease " + fence.Lease +

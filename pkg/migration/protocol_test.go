@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // leasesAreFree lets the CCM's identity write its Lease without us.
@@ -124,7 +125,7 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 		"a workload of someone else is never taken over": {
 			given: serializedAt(fenced), when: func(o *Observation) {
 				missing(o)
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm (helm)"} })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm (helm)") })
 			},
 			step: ucv1.StepHandover, line: "WorkloadApplied", fails: ucv1.ForeignObjectsReason,
 		},

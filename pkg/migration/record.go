@@ -110,10 +110,10 @@ func (p *pass) recall() (Decision, bool) {
 	case !feature:
 		return Decision{
 			Step: ucv1.StepInTree,
-			Failure: outcome.Fails(ucv1.MigrationRecordedReason, "The feature externalCloudProvider is off, but "+record.String()+
+			Failure: outcome.Fails(ucv1.MigrationRecordedReason, "The feature externalCloudProvider is off, but ", record,
 				" says that a migration of this control plane began. Set spec.features.externalCloudProvider to true: it goes on where it "+
-				"was, or, with "+
-				"spec.handover.rollback, back.").Failure,
+					"was, or, with "+
+					"spec.handover.rollback, back.").Failure,
 		}, true
 	case refused != nil:
 		return p.stopAt(ucv1.StepAdmitted, *refused), true
@@ -135,22 +135,22 @@ func (p *pass) refusal(record observation.Record) *outcome.Outcome {
 	case record.Problem != "":
 		out = outcome.Fails(
 			ucv1.RecordUnusableReason,
-			record.String()+" with the record of an earlier migration cannot be read: "+record.Problem+
+			record, " with the record of an earlier migration cannot be read: "+record.Problem+
 				". Restore it from a backup, go back to the version of the controller that wrote it"+discard,
 		)
 	case p.o.Keeper.IsAbsent():
-		out = outcome.Fails(ucv1.RecordUnusableReason, record.String()+" has the record of an earlier migration, and its control "+
+		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration, and its control "+
 			"plane is not there. Restore that"+discard)
 	case !known:
-		out = outcome.CannotLook("whose record "+record.String()+" is", p.o.Keeper.Why())
+		out = outcome.CannotLook(observation.Say("whose record ", record, " is"), p.o.Keeper.Why())
 	case record.Keeper != keeper.UID:
-		out = outcome.Fails(ucv1.RecordUnusableReason, record.String()+" has the record of an earlier migration of an object with "+
-			"UID "+record.Keeper+", and "+keeper.String()+
+		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration of an object with "+
+			"UID "+record.Keeper+", and ", keeper,
 			" has UID "+keeper.UID+". If that is the same control plane, restored, write its UID into key "+RecordKeeperKey+discard)
 	case record.Provider != provider:
 		out = outcome.Fails(
 			ucv1.RecordUnusableReason,
-			record.String()+" has the record of an earlier migration with provider "+record.Provider+
+			record, " has the record of an earlier migration with provider "+record.Provider+
 				", and spec.cloud.providerName is "+provider+". Create the Cluster with the provider of before"+discard,
 		)
 	default:

@@ -29,7 +29,7 @@ func (p *pass) guard() outcome.Outcome {
 	case !known:
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
-	if loud := handover.Loud(controlPlane.KCM); loud != "" {
+	if loud := handover.Loud(controlPlane.KCM); loud.Words != "" {
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, loud)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "KCM is silent and the CCM was handed the cloud loops.")
@@ -57,10 +57,10 @@ func (p *pass) beginAgain() outcome.Outcome {
 }
 
 // contention takes the cloud loops from the CCM while KCM runs them: two managers must not.
-func (p *pass) contention(message string) outcome.Outcome {
+func (p *pass) contention(message observation.Text) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
 	if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {
-		out.Action = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message}
+		out.Action = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
 	}
 	return out
 }
@@ -76,7 +76,8 @@ func (p *pass) loopsAreBack() observation.Observed[bool] {
 		return observation.Unknown[bool](p.o.ControlPlane.Why())
 	case recorded.LoopsOffAt == nil && handover.Armed(controlPlane.KCM.Arguments):
 		return observation.Absent[bool]() // It runs them while it holds the migration lock.
-	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0, recorded.ContendedAt != nil && handover.Loud(controlPlane.KCM) != "":
+	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0,
+		recorded.ContendedAt != nil && handover.Loud(controlPlane.KCM).Words != "":
 		return observation.Known(true)
 	}
 	return observation.Absent[bool]()
@@ -88,7 +89,7 @@ func (p *pass) noStrangerLeads() outcome.Outcome {
 	if !p.o.ControlPlane.IsKnown() {
 		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
 	}
-	if doubt := handover.LeaseDoubt(p.silence()); doubt != "" {
+	if doubt := handover.LeaseDoubt(p.silence()); doubt.Words != "" {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

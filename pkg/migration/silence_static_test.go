@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // staticFenced is ready to open the fence beside static pods; Node a leads since its restart.
@@ -26,7 +27,7 @@ func TestStaticPodsArePartOfTheProof(t *testing.T) {
 		"a Node that cannot be looked at is a doubt": {
 			when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.KCM.Unseen, c.KCM.RolledOut = []string{"Node b is not Ready."}, false
+					c.KCM.Unseen, c.KCM.RolledOut = messages.Said("Node b is not Ready."), false
 				})
 			},
 			want: []string{"is still rolling out", "Node b is not Ready."},
@@ -107,14 +108,14 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 			given: starting, when: func(o *Observation) {
 				recorded(o)
 				static(o)
-				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Unseen = []string{"Node b is gone."} })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Unseen = messages.Said("Node b is gone.") })
 			},
 			step: ucv1.StepHandover, line: "ProcessesRecorded", wait: ucv1.CouldNotLookReason, says: []string{"Node b is gone"},
 		},
 		"preflight waits for them, too": {
 			given: fresh, when: func(o *Observation) {
 				static(o)
-				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Unseen = []string{"Node b is gone."} })
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Unseen = messages.Said("Node b is gone.") })
 			},
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"every static pod of kube-controller-manager: Node " +
 				"b is gone"},

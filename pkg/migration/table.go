@@ -102,7 +102,7 @@ func (p *pass) failIfRefused(out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || !out.Wait.Unknown || !p.o.Connection.Refused {
 		return out
 	}
-	return outcome.Fails(p.o.Connection.Reason, p.o.Connection.Message)
+	return outcome.Fails(p.o.Connection.Reason, p.o.Connection.Text())
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later

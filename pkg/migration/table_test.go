@@ -9,6 +9,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func TestEveryStageIsAtItsStep(t *testing.T) {
@@ -72,36 +73,36 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"a CSI driver of someone else satisfies ours": {
 			given: applying, when: applied(func(a *observation.Addons) {
-				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: []string{"x"}}
+				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: messages.Said("x")}
 			}),
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"objects that are not ours block with their names": {
-			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Foreign = []string{"Deployment kube-system/ccm of helm"} }),
+			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm of helm") }),
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
 		},
 		"objects that are not ours are taken over when that is allowed": {
 			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
-				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: []string{"Deployment kube-system/ccm"}, Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: messages.Said("Deployment kube-system/ccm"), Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"an unhealthy workload is waited for": {
-			given: applying, when: applied(func(a *observation.Addons) { a.CSI.Unhealthy = []string{"DaemonSet csi has 0 of 3"} }),
+			given: applying, when: applied(func(a *observation.Addons) { a.CSI.Unhealthy = messages.Said("DaemonSet csi has 0 of 3") }),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"DaemonSet csi has 0 of 3"},
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
 			given: applying, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: []string{"x"}, Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: []string{"y"}, Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("y"), Unschedulable: true}})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
 			given: applying, when: applied(func(a *observation.Addons) {
-				a.CCM = observation.AddonSet{Unhealthy: []string{"Deployment ccm is Pending"}, Unschedulable: true}
+				a.CCM = observation.AddonSet{Unhealthy: messages.Said("Deployment ccm is Pending"), Unschedulable: true}
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
 		},
@@ -113,7 +114,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"objects that are not wanted any more stay while the new set is unhealthy": {
 			given: applying, when: applied(func(a *observation.Addons) {
-				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, []string{"y"}
+				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, messages.Said("y")
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason,
 		},
@@ -160,7 +161,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 		"objects that are taken over are applied although they do not differ": {
 			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "CSIDriver cinder")
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: []string{"CSIDriver cinder"}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("CSIDriver cinder")}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSIDriver cinder"},
@@ -231,7 +232,7 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
 		"health is not waited for after the hand-over": {
-			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Unhealthy = []string{"y"} }),
+			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("y") }),
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
@@ -256,7 +257,7 @@ func released(then func(*Observation)) func(*Observation) {
 
 func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
 	missing := applied(func(a *observation.Addons) {
-		a.CCM.Drifted, a.CSI.Foreign = []observation.Ref{{Kind: "Deployment", Name: "ccm"}}, []string{"DaemonSet csi"}
+		a.CCM.Drifted, a.CSI.Foreign = []observation.Ref{{Kind: "Deployment", Name: "ccm"}}, messages.Said("DaemonSet csi")
 		a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}
 	})
 	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
@@ -307,7 +308,7 @@ func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
-	o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: []string{"pending"}, Unschedulable: true}})
+	o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("pending"), Unschedulable: true}})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))

@@ -1,7 +1,6 @@
 package migration
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -143,13 +142,13 @@ func (p *pass) rolledBack() Decision {
 		decision.Wait = outcome.CannotLook("the control plane", p.o.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
 		decision.Wait = outcome.CannotLook(
-			"whether "+kcm.String()+" runs the cloud loops",
+			observation.Say("whether ", kcm, " runs the cloud loops"),
 			strings.TrimSuffix(kcm.Arguments.Problem, "."),
 		).Wait
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		decision.Failure = outcome.Fails(
 			ucv1.LoopsOffAlreadyReason,
-			"The migration is undone, but "+kcm.String()+" does not run the cloud loops any more; its arguments were changed by "+
+			"The migration is undone, but ", kcm, " does not run the cloud loops any more; its arguments were changed by "+
 				handover.Owner(kcm)+". Switch them on where it gets its arguments from.",
 		).Failure
 	case attended.state == cannotTell:
@@ -157,7 +156,7 @@ func (p *pass) rolledBack() Decision {
 	case attended.state == runsNone:
 		decision.Wait = outcome.Waits(
 			ucv1.WaitingForLeaderReason,
-			"The migration is undone, but "+attended.why+". Look at its pods and their logs.",
+			"The migration is undone, but ", attended.why, ". Look at its pods and their logs.",
 		).Wait
 	}
 	return decision
@@ -177,9 +176,9 @@ func (p *pass) beginUndo() Decision {
 	status := p.judgePointOfNoReturn()
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, fmt.Sprintf("spec.handover.rollback is refused, the "+
-			"point of no return was passed at %s. %s",
-			p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339), status.Reason)))
+		passed, _ := p.pointOfNoReturn()
+		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
+			"return was passed at "+p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
 		out.Wait.Unknown = true
@@ -301,7 +300,7 @@ func (p *pass) undoInTime(step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	}
 	return outcome.Fails(
 		out.Reason,
-		fmt.Sprintf("The CCM was taken back at %s and %s. %s", since.UTC().Format(time.RFC3339), runs, out.Message),
+		"The CCM was taken back at "+since.UTC().Format(time.RFC3339)+" and "+runs+". ", out.Text(),
 	)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
@@ -17,7 +16,7 @@ import (
 func (p *pass) undoLoops() outcome.Outcome {
 	kcm := p.o.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm.String()+": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
 	for _, check := range []func(observation.Component) outcome.Outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
 		if out := check(kcm); !out.Holds {
@@ -29,8 +28,8 @@ func (p *pass) undoLoops() outcome.Outcome {
 	case unknown != "":
 		return outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: "+wording.Names(changed)+". Look at KCM's "+
-			"events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
+		return outcome.Fails(ucv1.InventoryChangedReason, "Not as before the hand-over: ", observation.Names(changed),
+			". Look at KCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -42,7 +41,7 @@ func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
 	}
 	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given --cloud-provider="+has+" by "+handover.Owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given --cloud-provider="+has+" by "+handover.Owner(kcm)+
 			" and runs no cloud loop; set it to "+provider.InTreeName+" where it gets its arguments from.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -52,7 +51,7 @@ func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
 	kept := original(p.facts, kcm.Name)
 	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
-		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of "+kcm.String()+" was is not in "+
+		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of ", kcm, " was is not in "+
 			"status.handover.original; set it by hand.")
 	}
 	if p.o.Cluster.Spec.ControlPlane.Instructed() {
@@ -67,7 +66,7 @@ func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
 		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
 	}
 	if !kcm.RolledOut {
-		return outcome.Waits(ucv1.RollingOutReason, kcm.String()+" is still rolling out.")
+		return outcome.Waits(ucv1.RollingOutReason, kcm, " is still rolling out.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -96,10 +95,10 @@ func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange)
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
 	case p.facts.Rollback.LoopsOnAt != nil && off:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given its cloud loops back, and "+handover.Owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given its cloud loops back, and "+handover.Owner(kcm)+
 			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
 	case p.facts.Rollback.LoopsOnAt != nil:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm.String()+" was given back what it had, and "+handover.Owner(kcm)+
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given back what it had, and "+handover.Owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
 	case off:
 		if out := p.nodesReady(); !out.Holds {
@@ -175,7 +174,7 @@ func (p *pass) kcmLeads(kcm observation.Component) outcome.Outcome {
 		return process.Started && !process.Ended && p.leads(process) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 	if !leads {
-		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "Waiting for "+kcm.String()+" to lead.", 2*time.Second)
+		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, observation.Say("Waiting for ", kcm, " to lead."), 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -113,18 +113,18 @@ func (p *pass) detached() outcome.Outcome {
 	case !read:
 		return outcome.CannotLook("the volumes", p.o.Inventory.Why())
 	}
-	var names []string
+	var names []observation.Text
 	for _, attachment := range attachments {
 		at := slices.IndexFunc(inventory.Volumes, func(v observation.Volume) bool { return v.Name == attachment.Volume })
 		csi := at >= 0 && inventory.Volumes[at].Driver != ""
 		if !csi && slices.Contains(p.o.Provider.Value().CSIDrivers, attachment.Attacher) {
-			names = append(names, attachment.Name+" on Node "+attachment.Node)
+			names = append(names, observation.Say(attachment.Name+" on ", observation.NodeRef(attachment.Node)))
 		}
 	}
 	if len(names) > 0 {
-		return outcome.WaitsUntil(ucv1.WaitingForVolumesReason, "KCM has its cloud loops; the feature gates wait for these "+
-			"VolumeAttachments of the CSI driver to go: "+
-			wording.Names(names)+". Delete the pods that use these volumes, so that they start again elsewhere.", 5*time.Second)
+		return outcome.WaitsUntil(ucv1.WaitingForVolumesReason, observation.Say("KCM has its cloud loops; the feature gates wait for "+
+			"these VolumeAttachments of the CSI driver to go: ", observation.Names(names),
+			". Delete the pods that use these volumes, so that they start again elsewhere."), 5*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -214,8 +214,8 @@ func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 	case wait <= 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case known && lease.ChangedAt.After(gone.Add(handover.DeliverySkew)):
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, lease.String()+" is renewed by "+lease.Holder+" although no pod of the "+
-			"CCM is left; stop that.", wait)
+		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Say(lease, " is renewed by "+lease.Holder+" although no pod "+
+			"of the CCM is left; stop that."), wait)
 	}
 	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "No pod of the CCM is left; waiting until its Lease has run out.", wait)
 }
@@ -274,22 +274,22 @@ func (p *pass) driverUnneeded() outcome.Outcome {
 	case !listed:
 		return outcome.CannotLook("the VolumeAttachments", p.o.Attachments.Why())
 	}
-	var names []string
+	var needing []observation.Ref
 	for _, volume := range inventory.Volumes {
 		if slices.Contains(provider.CSIDrivers, volume.Driver) || slices.Contains(provider.MigratedPlugins, volume.Plugin) {
-			names = append(names, "PersistentVolume "+volume.Name)
+			needing = append(needing, volume.Reference())
 		}
 	}
 	for _, attachment := range attachments {
 		if slices.Contains(provider.CSIDrivers, attachment.Attacher) {
-			names = append(names, "VolumeAttachment "+attachment.Name)
+			needing = append(needing, observation.Ref{Kind: "VolumeAttachment", Name: attachment.Name})
 		}
 	}
-	if len(names) > 0 {
+	if len(needing) > 0 {
 		return outcome.Fails(
 			ucv1.VolumesNeedDriverReason,
-			"spec.handover.rollbackAddons waits, these need the CSI driver: "+wording.Names(names)+
-				". Delete them, or set it to false: the addons stay then, and everything else is undone already.",
+			"spec.handover.rollbackAddons waits, these need the CSI driver: ", observation.Names(needing),
+			". Delete them, or set it to false: the addons stay then, and everything else is undone already.",
 		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -32,9 +32,8 @@ func (p *pass) verify() outcome.Outcome {
 	case len(changed) > 0:
 		return outcome.Fails(
 			ucv1.InventoryChangedReason,
-			"Not as before the hand-over: "+wording.Names(
-				changed,
-			)+". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.",
+			"Not as before the hand-over: ", observation.Names(changed),
+			". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.",
 		)
 	case len(overdue) > 0:
 		return outcome.Fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
@@ -70,12 +69,13 @@ func (p *pass) soak() outcome.Outcome {
 }
 
 // inventoryChanges are the unexplained differences, for a message.
-func (p *pass) inventoryChanges() (changed []string, unknown string) {
+func (p *pass) inventoryChanges() (changed []observation.Text, unknown string) {
 	list, lost, unknown := baseline.Differences(p.o, p.facts.Baseline)
+	changed = observation.Texts(lost)
 	for _, difference := range list {
 		if difference.Explained == "" {
-			lost = append(lost, difference.String())
+			changed = append(changed, difference.Text())
 		}
 	}
-	return lost, unknown
+	return changed, unknown
 }

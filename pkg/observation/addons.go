@@ -20,15 +20,15 @@ type AddonSet struct {
 	Drifted []Ref
 	// Foreign are objects that exist, are wanted, and are not in our inventory, with their owner in the Kind's place
 	// of a message.
-	Foreign []string
+	Foreign []Text
 	// Takeovers are what adopting the foreign ones would change.
 	Takeovers []Takeover
 	// DriverProblem says why a CSIDriver that is someone else's does not satisfy ours; empty when it does, or there is none.
-	DriverProblem string
+	DriverProblem Text
 	// SatisfiedBy is a healthy set that is someone else's and satisfies ours: it stays untouched.
 	SatisfiedBy string
 	// Unhealthy are sentences about workloads that are not ready yet.
-	Unhealthy []string
+	Unhealthy []Text
 	// Unschedulable says that the workloads wait for a Node only.
 	Unschedulable bool
 }
@@ -42,7 +42,7 @@ func (s AddonSet) Due() AddonSet {
 	s.Foreign, s.Takeovers = nil, nil
 	for _, takeover := range all {
 		if takeover.Kind != "Deployment" && takeover.Kind != "DaemonSet" {
-			s.Foreign, s.Takeovers = append(s.Foreign, takeover.Object), append(s.Takeovers, takeover)
+			s.Foreign, s.Takeovers = append(s.Foreign, takeover.Text()), append(s.Takeovers, takeover)
 		}
 	}
 	return s
@@ -50,10 +50,14 @@ func (s AddonSet) Due() AddonSet {
 
 // Takeover is what the adoption of one object of someone else changes.
 type Takeover struct {
-	// Object with whoever seems to manage it, and its kind.
-	Object, Kind string
+	Ref
+	// Object with whoever seems to manage it.
+	Object string
 	// Fields that change, as sorted paths without their values.
 	Fields []string
 	// Problem is a sentence when the API server refuses the change.
 	Problem string
 }
+
+// Text is how messages name it.
+func (t Takeover) Text() Text { return Text{Words: t.Object, Objects: []Ref{t.Ref}} }

@@ -31,7 +31,7 @@ type Component struct {
 	// FieldOwner is the field manager that owns the arguments besides us, if any.
 	FieldOwner string
 	// Unseen are sentences about static pods that cannot be looked at, and pods that should be static and are not.
-	Unseen []string
+	Unseen []Text
 	// Missing are the Nodes that should show a static pod and show none.
 	Missing []string
 	// Former are processes of pods that a watch showed and that are gone now. Those that were not seen to end may go on.

@@ -15,8 +15,8 @@ type Drain struct {
 // DrainedPod is a pod on a Node that is being drained.
 type DrainedPod struct {
 	Namespace, Name string
-	// Budget is the PodDisruptionBudget that allows no eviction of it now; empty: none does not.
-	Budget string
+	// Budget is the PodDisruptionBudget that allows no eviction of it now; zero: none does not.
+	Budget Ref
 	// Going says that it is being deleted; Finalizers that it has then.
 	Going      bool
 	Finalizers []string

@@ -28,10 +28,14 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Objects that it is about, as Kind namespace/name, sorted: all of them.
 	Objects []string `json:"objects,omitempty"`
+	// Named are the objects that Message and Objects name, in their order.
+	Named []Ref `json:"-"`
 	// Action is what to do, a sentence.
 	Action string `json:"action,omitempty"`
 	// NotLookedAt says that no one could look: it is not passed.
 	NotLookedAt bool `json:"notLookedAt,omitempty"`
+	// Unseen is what was not looked at and why, no sentence.
+	Unseen string `json:"-"`
 	// BeforeRoll says that the check needs the cloud. It is judged when the CCM leads, before the first Machine is replaced,
 	// and keeps nothing back before.
 	BeforeRoll bool `json:"beforeRoll,omitempty"`
@@ -39,6 +43,15 @@ type Finding struct {
 	Accepted        bool   `json:"accepted,omitempty"`
 	AcceptedBecause string `json:"acceptedBecause,omitempty"`
 }
+
+// NotLookedAt is a finding about what no one could look at, and why. The parts are as those of Say.
+func NotLookedAt(what ...any) Finding {
+	said := Say(what...).Without(".")
+	return Finding{NotLookedAt: true, Unseen: said.Words, Message: "Could not look at " + said.Words + ".", Named: said.Objects}
+}
+
+// Text of the message, with what it names.
+func (f Finding) Text() Text { return Text{Words: f.Message, Objects: f.Named} }
 
 // Blocks says that the migration does not start with it, because of what was found or because no one could look.
 func (f Finding) Blocks() bool { return f.Severity == Blocking && !f.Accepted && !f.BeforeRoll }

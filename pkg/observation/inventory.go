@@ -65,6 +65,14 @@ type LoadBalancer struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
+// Reference is how messages name it.
+func (l LoadBalancer) Reference() Ref {
+	return Ref{Kind: "Service", Namespace: l.Namespace, Name: l.Name}
+}
+
+// String is how messages name it.
+func (l LoadBalancer) String() string { return l.Reference().String() }
+
 // Volume is a PersistentVolume.
 type Volume struct {
 	Name  string `json:"name"`
@@ -78,6 +86,12 @@ type Volume struct {
 	Path      string    `json:"-"`
 	CreatedAt time.Time `json:"-"`
 }
+
+// Reference is how messages name it.
+func (v Volume) Reference() Ref { return Ref{Kind: "PersistentVolume", Name: v.Name} }
+
+// String is how messages name it.
+func (v Volume) String() string { return v.Reference().String() }
 
 // StorageClass is a StorageClass of the user cluster.
 type StorageClass struct {

@@ -82,7 +82,7 @@ type MachineDeployment struct {
 	// MaxSurge and MaxUnavailable in whole Machines, as the machine-controller resolves them; LimitProblem says why one of them
 	// cannot be read, which allows nothing.
 	MaxSurge, MaxUnavailable int32
-	LimitProblem             string
+	LimitProblem             Text
 	// Settled says that the status is about the newest template and that there are as many Machines as replicas, all of that
 	// template. How many of them are available is not asked: none ever is while minReadySeconds is endless.
 	Settled bool

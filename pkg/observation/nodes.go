@@ -80,3 +80,9 @@ type Attachment struct {
 	// Problem is "attaching" or "detaching" when the last try of it failed.
 	Problem string `json:"problem,omitempty"`
 }
+
+// Reference is how messages name it.
+func (n Node) Reference() Ref { return NodeRef(n.Name) }
+
+// String is how messages name it.
+func (n Node) String() string { return n.Reference().String() }

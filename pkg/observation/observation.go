@@ -1,6 +1,8 @@
 package observation
 
 import (
+	"strings"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
@@ -107,6 +109,42 @@ func (r Ref) String() string {
 	return r.Kind + " " + r.Namespace + "/" + r.Name
 }
 
+// ParseRef reads what persons write into a spec as String writes it.
+func ParseRef(text string) (ref Ref, named bool) {
+	kind, name, named := strings.Cut(text, " ")
+	if namespace, own, namespaced := strings.Cut(name, "/"); namespaced {
+		return Ref{Kind: kind, Namespace: namespace, Name: own}, named
+	}
+	return Ref{Kind: kind, Name: name}, named
+}
+
+// Reference says that messages can name it, and whatever it is a part of.
+func (r Ref) Reference() Ref { return r }
+
+// maxNames is the bound of lists of names in a status.
+const maxNames = 10
+
+// NamesOf are the first of the objects, for the status.
+func NamesOf(refs []Ref) []ucv1.ObjectName {
+	var names []ucv1.ObjectName
+	for _, ref := range refs[:min(len(refs), maxNames)] {
+		names = append(names, ucv1.ObjectName{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	}
+	return names
+}
+
+// RefsOf names that are in a status.
+func RefsOf(names []ucv1.ObjectName) []Ref {
+	var refs []Ref
+	for _, name := range names {
+		refs = append(refs, Ref{Kind: name.Kind, Namespace: name.Namespace, Name: name.Name})
+	}
+	return refs
+}
+
+// NodeRef names a Node.
+func NodeRef(name string) Ref { return Ref{Kind: "Node", Name: name} }
+
 // Connection is the way into the user cluster.
 type Connection struct {
 	// Connecting says that the first attempt is still being made, as after a restart of ours.
@@ -117,8 +155,18 @@ type Connection struct {
 	Reason string
 	// Message says what to do when it is not reachable.
 	Message string
+	// Secret with the kubeconfig, where the message names it.
+	Secret Ref
 	// Refused says that a person must change the kubeconfig.
 	Refused bool
+}
+
+// Text of the message, with what it names.
+func (c Connection) Text() Text {
+	if c.Secret == (Ref{}) {
+		return Say(c.Message)
+	}
+	return Say(c.Message).About(c.Secret)
 }
 
 // CloudConfig is the Secret with the cloud configuration, without its values.

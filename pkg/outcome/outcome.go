@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // Outcome is how one row of a table stands: it holds, or it says what has to happen for it to hold.
@@ -12,9 +13,16 @@ type Outcome struct {
 	Stage   string
 	Reason  string
 	Message string
+	// Objects that the message names, in its order.
+	Objects []observation.Ref
 	Action  *Action
 	Wait    *Wait
 	Failure *Failure
+}
+
+// Text of the message, to go on with.
+func (o Outcome) Text() observation.Text {
+	return observation.Text{Words: o.Message, Objects: o.Objects}
 }
 
 // Holds is for a post-condition that is true of the world.
@@ -22,30 +30,36 @@ func Holds(reason, message string) Outcome {
 	return Outcome{Holds: true, Reason: reason, Message: message}
 }
 
-// Waits is for what a watch ends.
-func Waits(reason, message string) Outcome {
-	return Outcome{Reason: reason, Message: message, Wait: &Wait{Reason: reason, Message: message}}
+// Waits is for what a watch ends. The parts of the message are as those of observation.Say.
+func Waits(reason string, parts ...any) Outcome {
+	said := observation.Say(parts...)
+	return Outcome{
+		Reason: reason, Message: said.Words, Objects: said.Objects,
+		Wait: &Wait{Reason: reason, Message: said.Words, Objects: said.Objects},
+	}
 }
 
 // WaitsUntil is for waits that no watch ends: they end at a moment that is known.
-func WaitsUntil(reason, message string, after time.Duration) Outcome {
+func WaitsUntil(reason string, message any, after time.Duration) Outcome {
 	out := Waits(reason, message)
 	out.Wait.After = max(after, time.Second)
 	return out
 }
 
 // CannotLook is for what could not be read: it never counts as absent.
-func CannotLook(what, why string) Outcome {
-	message := "Could not look at " + what + ": " + why + "."
-	return Outcome{
-		Reason: ucv1.CouldNotLookReason, Message: message,
-		Wait: &Wait{Reason: ucv1.CouldNotLookReason, Message: message, Unknown: true},
-	}
+func CannotLook(what, why any) Outcome {
+	out := Waits(ucv1.CouldNotLookReason, "Could not look at ", what, ": ", why, ".")
+	out.Wait.Unknown = true
+	return out
 }
 
-// Fails is for what only a person can end.
-func Fails(reason, message string) Outcome {
-	return Outcome{Reason: reason, Message: message, Failure: &Failure{Reason: reason, Message: message}}
+// Fails is for what only a person can end. The parts of the message are as those of observation.Say.
+func Fails(reason string, parts ...any) Outcome {
+	said := observation.Say(parts...)
+	return Outcome{
+		Reason: reason, Message: said.Words, Objects: said.Objects,
+		Failure: &Failure{Reason: reason, Message: said.Words, Objects: said.Objects},
+	}
 }
 
 // Does is for the one thing to do now.
@@ -62,6 +76,8 @@ func Records(why string) Outcome {
 type Wait struct {
 	Reason  string
 	Message string
+	// Objects that the message names, in its order.
+	Objects []observation.Ref
 	// Unknown says that the reason is that we could not look.
 	Unknown bool
 	After   time.Duration
@@ -71,4 +87,14 @@ type Wait struct {
 type Failure struct {
 	Reason  string
 	Message string
+	// Objects that the message names, in its order.
+	Objects []observation.Ref
+}
+
+// Text of the message, to go on with.
+func (w *Wait) Text() observation.Text { return observation.Text{Words: w.Message, Objects: w.Objects} }
+
+// Text of the message, to go on with.
+func (f *Failure) Text() observation.Text {
+	return observation.Text{Words: f.Message, Objects: f.Objects}
 }

@@ -7,7 +7,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // bootstrapPause is how long it is until bootstrap data is read again: no watch tells of it.
@@ -69,22 +68,22 @@ func bootstrapLacks(
 	data observation.BootstrapData,
 	current observation.MachineSet,
 	found bool,
-) string {
-	name := BootstrapSecret(d.Ref).String() + " of " + d.String()
+) observation.Text {
+	name := observation.Say(BootstrapSecret(d.Ref), " of ", d)
 	switch {
 	case !data.Told():
-		return ""
+		return observation.Text{}
 	case !found || data.Revision != current.Revision:
-		return name + " is not written for its newest revision"
+		return observation.Say(name, " is not written for its newest revision")
 	case data.Kubelet == observation.BootstrapInTree:
-		return name + " starts kubelets without --cloud-provider=external"
+		return observation.Say(name, " starts kubelets without --cloud-provider=external")
 	}
-	return ""
+	return observation.Text{}
 }
 
 // bootstraps are those MachineDeployments whose new Machines would not join external, and for how long that is waited for.
 type bootstraps struct {
-	late, awaited []string
+	late, awaited []observation.Text
 	after         time.Duration
 	unseen        string
 }
@@ -112,10 +111,10 @@ func (r *roll) lookAtBootstrap(view machineView, d observation.MachineDeployment
 	case unseen != "":
 		seen.unseen = unseen
 	case data.Kubelet == observation.BootstrapMissing && r.writesBootstraps() && !view.anyJoined(current):
-		seen.awaited = append(seen.awaited, BootstrapSecret(d.Ref).String()+" of "+d.String()+" is not there yet")
-	case lacks != "" && found && rest <= 0:
+		seen.awaited = append(seen.awaited, observation.Say(BootstrapSecret(d.Ref), " of ", d, " is not there yet"))
+	case lacks.Words != "" && found && rest <= 0:
 		seen.late = append(seen.late, lacks)
-	case lacks != "":
+	case lacks.Words != "":
 		seen.awaited, seen.after = append(seen.awaited, lacks), observation.Sooner(seen.after, rest)
 	}
 }
@@ -156,22 +155,21 @@ func (r *roll) bootstrapsExternal(view machineView, pools []pool) outcome.Outcom
 	case seen.unseen != "":
 		return outcome.CannotLook("the bootstrap data of Machines", seen.unseen)
 	case len(seen.awaited) > 0:
-		return outcome.WaitsUntil(ucv1.WaitingForBootstrapDataReason, "Nothing more is rolled until bootstrap data starts external "+
-			"kubelets: "+
-			wording.Names(seen.awaited)+".", seen.after)
+		return outcome.WaitsUntil(ucv1.WaitingForBootstrapDataReason, observation.Say("Nothing more is rolled until bootstrap data "+
+			"starts external kubelets: ", observation.Names(seen.awaited), "."), seen.after)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func bootstrapsLate(late []string) outcome.Outcome {
+func bootstrapsLate(late []observation.Text) outcome.Outcome {
 	return outcome.Fails(ucv1.BootstrapDataNotExternalReason, "Nothing more is rolled, because new Machines would not join "+
-		"external: "+wording.Names(late)+
+		"external: ", observation.Names(late),
 		". Look at the logs of the operating-system-manager, and at the OperatingSystemProfile that the MachineDeployment names.")
 }
 
 // doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What
 // cannot be told of the data is left out of the proof.
-func (r *roll) doubtCanary(seen observation.Machines, lacks []string, deadline time.Time) canaryDoubt {
+func (r *roll) doubtCanary(seen observation.Machines, lacks []observation.Text, deadline time.Time) canaryDoubt {
 	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
 	if len(seen.Deployments) == 0 {
 		return doubt
@@ -180,8 +178,8 @@ func (r *roll) doubtCanary(seen observation.Machines, lacks []string, deadline t
 	data, unseen := r.lookedAtBootstrap(d)
 	current, found := currentSet(seen.Sets)
 	doubt.unseen = unseen
-	if wrong := bootstrapLacks(d, data, current, found); wrong != "" && found {
-		doubt.lacks = []string{wrong}
+	if wrong := bootstrapLacks(d, data, current, found); wrong.Words != "" && found {
+		doubt.lacks = []observation.Text{wrong}
 		doubt.awaits, doubt.fails = ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
 		doubt.pause = bootstrapPause
 		if earlier := r.facts.Canary.StartedAt.Add(r.initializationDeadline()); earlier.Before(deadline) {

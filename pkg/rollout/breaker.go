@@ -8,7 +8,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // The machine-controller calls a Node available as soon as it is Ready, with the taint that only the CCM takes away, and it
@@ -71,11 +70,11 @@ func (r *roll) seesMachines() bool {
 }
 
 // overdueNodes of new Machines are those that the CCM did not initialize in time, as "Node n of Machine m".
-func (v machineView) overdueNodes(deployment observation.MachineDeployment) []string {
-	var names []string
+func (v machineView) overdueNodes(deployment observation.MachineDeployment) []observation.Text {
+	var names []observation.Text
 	for _, machine := range v.machinesOf(deployment) {
 		if node, waits := v.awaited(machine); waits && v.now.Sub(node.CreatedAt) > v.initialization {
-			names = append(names, "Node "+node.Name+" of "+machine.String())
+			names = append(names, observation.Say(node, " of ", machine))
 		}
 	}
 	return names
@@ -101,8 +100,8 @@ func (v machineView) replaced(deployment observation.MachineDeployment) bool {
 }
 
 // overdue are the Nodes that trip the breaker, of those that are being rolled.
-func (v machineView) overdue(pools []pool) []string {
-	var names []string
+func (v machineView) overdue(pools []pool) []observation.Text {
+	var names []observation.Text
 	for _, pool := range pools {
 		d := pool.deployment
 		if !d.Deleting && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d) {
@@ -110,13 +109,12 @@ func (v machineView) overdue(pools []pool) []string {
 			names = append(names, v.unlinkedNodes(d)...)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return observation.SortTexts(names)
 }
 
-func (r *roll) breakerTripped(overdue []string) outcome.Outcome {
+func (r *roll) breakerTripped(overdue []observation.Text) outcome.Outcome {
 	return outcome.Fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
-		r.initializationDeadline().String()+" after registering: "+wording.Names(overdue)+
+		r.initializationDeadline().String()+" after registering: ", observation.Names(overdue),
 		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+r.offer())
 }
 
@@ -164,7 +162,7 @@ func (r *roll) returnAll(pools []pool) (outcome.Outcome, bool) {
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
 		case d.Paused:
-			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and "+d.String()+" is paused in the middle "+
+			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", d, " is paused in the middle "+
 				"of its roll; unpause it"), true
 		case pool.state != Rolling:
 			return r.returns(d, "the Cluster goes"), true
@@ -209,11 +207,11 @@ func (v machineView) released(d observation.MachineDeployment) bool {
 	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }
 
-func releasedPools(view machineView, pools []pool) []string {
-	var names []string
+func releasedPools(view machineView, pools []pool) []observation.Text {
+	var names []observation.Text
 	for _, pool := range pools {
 		if d := pool.deployment; !view.undo && !d.Deleting && view.released(d) {
-			names = append(names, d.String()+", by "+minReadyOwner(d))
+			names = append(names, observation.Say(d, ", by "+minReadyOwner(d)))
 		}
 	}
 	return names

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -73,14 +72,14 @@ func (r *roll) proveCanary(pools []pool, intents []Intent, seen observation.Mach
 		return r.createCanary(pools, plan, balanced)
 	}
 	if balanced && len(lacks) == 0 && len(r.o.Canary.Value().Ingress) == 0 {
-		lacks = append(lacks, "its Service has no load balancer")
+		lacks = append(lacks, observation.Say("its Service has no load balancer"))
 	}
 	return r.judgeCanary(r.doubtCanary(seen, lacks, deadline))
 }
 
 // canaryDoubt is what keeps a canary from being proven, until when that is waited for, and what it is called before and after.
 type canaryDoubt struct {
-	lacks         []string
+	lacks         []observation.Text
 	deadline      time.Time
 	awaits, fails string
 	// pause is how long it is until it is looked at again, where no watch tells of a change.
@@ -90,16 +89,16 @@ type canaryDoubt struct {
 }
 
 func (r *roll) judgeCanary(doubt canaryDoubt) outcome.Outcome {
-	fact, lacks := r.facts.Canary, strings.Join(doubt.lacks, "; ")
+	fact, lacks := r.facts.Canary, observation.Join(doubt.lacks, "; ")
 	switch {
 	case doubt.unseen != "":
 		return outcome.CannotLook("the bootstrap data of the canary", doubt.unseen)
-	case lacks == "":
+	case lacks.Words == "":
 		fact.ProvenAt, fact.FailedAt = r.stamp(), nil
 		return outcome.Records("Recording that the canary is proven: new Machines become Nodes that serve.")
 	case r.now.Before(doubt.deadline):
-		return outcome.WaitsUntil(doubt.awaits, "Waiting for the canary, one extra Machine that is proven before others are "+
-			"replaced: "+lacks+".", observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
+		return outcome.WaitsUntil(doubt.awaits, observation.Say("Waiting for the canary, one extra Machine that is proven before "+
+			"others are replaced: ", lacks, "."), observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
 	case fact.FailedAt == nil:
 		fact.FailedAt = r.stamp()
 		return outcome.Records("Recording that the canary is not proven in time.")
@@ -107,8 +106,8 @@ func (r *roll) judgeCanary(doubt canaryDoubt) outcome.Outcome {
 	again := fact.FailedAt.Add(r.o.Deadlines.CanaryRetry)
 	return outcome.Fails(
 		doubt.fails,
-		"The canary, one extra Machine, was not proven in time, and no other Machine was touched: "+lacks+
-			". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change "+
+		"The canary, one extra Machine, was not proven in time, and no other Machine was touched: ", lacks,
+		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change "+
 			"spec.rollout.canary."+r.offer(),
 	)
 }
@@ -191,33 +190,33 @@ func (r *roll) canaryClass() string {
 }
 
 // canaryLacks is what the canary does not show yet: everything that is promised of a Node, and that a workload runs on it.
-func (r *roll) canaryLacks(seen observation.Machines) []string {
+func (r *roll) canaryLacks(seen observation.Machines) []observation.Text {
 	if len(seen.Machines) == 0 {
-		return []string{"its Machine is not made"}
+		return observation.Texts([]string{"its Machine is not made"})
 	}
 	machine := seen.Machines[len(seen.Machines)-1]
 	view := r.fleet()
 	node, found := view.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
-		return []string{machine.String() + " is being deleted by someone else"}
+		return []observation.Text{observation.Say(machine, " is being deleted by someone else")}
 	case machine.NodeName == "" || !found:
-		return []string{strings.TrimSuffix(machine.String()+" has no Node; "+machine.Problem, "; ")}
+		return []observation.Text{observation.Say(machine, " has no Node; "+machine.Problem).Without("; ")}
 	case machine.Annotation != "true":
-		return []string{machine.String() + " is not marked as external by the machine-controller's webhook"}
+		return []observation.Text{observation.Say(machine, " is not marked as external by the machine-controller's webhook")}
 	}
-	var lacks []string
+	var lacks []observation.Text
 	if lack := r.nodeLacks(view, node, machine); lack != "" {
-		lacks = append(lacks, "Node "+node.Name+" "+lack)
+		lacks = append(lacks, observation.Say(node, " "+lack))
 	}
 	if !slices.ContainsFunc(
 		node.Addresses,
 		func(a string) bool { return strings.HasPrefix(a, "InternalIP ") || strings.HasPrefix(a, "ExternalIP ") },
 	) {
-		lacks = append(lacks, "Node "+node.Name+" has no address")
+		lacks = append(lacks, observation.Say(node, " has no address"))
 	}
 	if labels := r.topologyLacks(node); len(labels) > 0 {
-		lacks = append(lacks, fmt.Sprintf("Node %s lacks labels that the other Nodes have: %s", node.Name, wording.Names(labels)))
+		lacks = append(lacks, observation.Say(node, " lacks labels that the other Nodes have: ", wording.Names(labels)))
 	}
 	if len(lacks) > 0 {
 		return lacks
@@ -249,7 +248,7 @@ func (r *roll) topologyLacks(canary observation.Node) []string {
 }
 
 // workloadLacks looks at the pod and its volume.
-func (r *roll) workloadLacks(node observation.Node) []string {
+func (r *roll) workloadLacks(node observation.Node) []observation.Text {
 	workload := r.o.Canary.Value()
 	var lacks []string
 	switch {
@@ -263,5 +262,5 @@ func (r *roll) workloadLacks(node observation.Node) []string {
 	case !workload.Attached:
 		lacks = append(lacks, "volume "+workload.Volume+" is not attached to the Node")
 	}
-	return lacks
+	return observation.Texts(lacks)
 }

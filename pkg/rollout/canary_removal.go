@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -31,34 +32,34 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 	if late := r.stuckCanary(seen); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			"The canary does not go: "+wording.Names(late)+". Look at the machine-controller's events of the Machine, and "+
-				"at its instance in the cloud."+r.drainTroubles(),
+			"The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of the Machine, and "+
+				"at its instance in the cloud.", r.drainTroubles(),
 		), true
 	}
-	names := observation.RefNames(held)
+	left := slices.Clone(held)
 	for _, deployment := range seen.Deployments {
-		names = append(names, deployment.String())
+		left = append(left, deployment.Ref)
 	}
 	for _, machine := range seen.Machines {
-		names = append(names, machine.String())
+		left = append(left, machine.Ref)
 	}
-	if len(names) == 0 {
+	if len(left) == 0 {
 		return outcome.Outcome{}, false
 	}
 	return outcome.WaitsUntil(
 		ucv1.WaitingForMachinesReason,
-		"Waiting for the canary to go: "+wording.Names(names)+"."+r.drainTroubles(),
+		observation.Say("Waiting for the canary to go: ", observation.Names(left), ".", r.drainTroubles()),
 		time.Minute,
 	), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.
-func (r *roll) stuckCanary(seen observation.Machines) []string {
+func (r *roll) stuckCanary(seen observation.Machines) []observation.Text {
 	view := r.fleet()
-	var names []string
+	var names []observation.Text
 	for _, machine := range seen.Machines {
 		if machine.Deleting && view.late(machine) {
-			names = append(names, machine.String()+" is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339))
+			names = append(names, observation.Say(machine, " is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339)))
 		}
 	}
 	return names

@@ -39,8 +39,8 @@ func (r *roll) skipEviction() time.Duration {
 
 // drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
 // nothing holds one, or no one could look.
-func (r *roll) drainTroubles() string {
-	var sentences []string
+func (r *roll) drainTroubles() observation.Text {
+	var sentences []observation.Text
 	for _, drain := range r.o.Drains.Value() {
 		at := slices.IndexFunc(
 			r.o.Machines.Value().Machines,
@@ -51,64 +51,65 @@ func (r *roll) drainTroubles() string {
 		}
 	}
 	const most = 3
-	slices.Sort(sentences)
+	sentences = observation.SortTexts(sentences)
 	if more := len(sentences) - most; more > 0 {
-		sentences = append(sentences[:most], "And "+wording.Count(more, "more Machine", "more Machines")+".")
+		sentences = append(sentences[:most], observation.Say("And "+wording.Count(more, "more Machine", "more Machines")+"."))
 	}
 	if len(sentences) == 0 {
-		return ""
+		return observation.Text{}
 	}
-	return " " + strings.Join(sentences, " ")
+	return observation.Say(" ", observation.Join(sentences, " "))
 }
 
-func (r *roll) drainSentence(drain observation.Drain, troubles []string, since time.Time) string {
-	sentence := drain.Machine.String() + " has been going since " + since.UTC().Format(time.RFC3339) + ": " +
-		strings.Join(troubles, "; ")
+func (r *roll) drainSentence(drain observation.Drain, troubles []observation.Text, since time.Time) observation.Text {
+	sentence := observation.Say(drain.Machine, " has been going since "+since.UTC().Format(time.RFC3339)+": ",
+		observation.Join(troubles, "; "))
 	force := since.Add(r.skipEviction())
 	switch {
 	case len(drain.Pods) == 0:
-		return sentence + "."
+		return observation.Say(sentence, ".")
 	case r.now.Before(force):
-		return sentence + ". The machine-controller stops draining, and deletes the instance by force, at " +
-			force.UTC().Format(time.RFC3339) + "."
+		return observation.Say(sentence, ". The machine-controller stops draining, and deletes the instance by force, at "+
+			force.UTC().Format(time.RFC3339)+".")
 	}
-	return sentence + ". The machine-controller has been free to go on by force since " + force.UTC().Format(time.RFC3339) + "."
+	return observation.Say(sentence, ". The machine-controller has been free to go on by force since "+
+		force.UTC().Format(time.RFC3339)+".")
 }
 
 // troublesOf of one drain: pods by what holds them, finalizers, volumes.
-func troublesOf(d observation.Drain) []string {
-	var held, going, plain, troubles []string
+func troublesOf(d observation.Drain) []observation.Text {
+	var held, going, plain, troubles []observation.Text
 	for _, pod := range d.Pods {
 		name := pod.Namespace + "/" + pod.Name
 		switch {
 		case pod.Going && len(pod.Finalizers) > 0:
-			going = append(going, name+" by finalizer "+strings.Join(pod.Finalizers, ", "))
+			going = append(going, observation.Say(name+" by finalizer "+strings.Join(pod.Finalizers, ", ")))
 		case pod.Going:
-			going = append(going, name)
-		case pod.Budget != "":
-			held = append(held, name+" by "+pod.Budget)
+			going = append(going, observation.Say(name))
+		case pod.Budget != (observation.Ref{}):
+			held = append(held, observation.Say(name+" by ", pod.Budget))
 		default:
-			plain = append(plain, name)
+			plain = append(plain, observation.Say(name))
 		}
 	}
 	for _, kind := range []struct {
-		says  string
-		names []string
+		says  observation.Text
+		names []observation.Text
 	}{
-		{"these pods may not be evicted now: ", held},
-		{"these pods are going and not gone: ", going},
-		{"these pods are not evicted yet: ", plain},
-		{"finalizers of others: ", d.Finalizers},
-		{"VolumeAttachments of Node " + d.Node + " that do not go: ", d.Attachments},
+		{observation.Say("these pods may not be evicted now: "), held},
+		{observation.Say("these pods are going and not gone: "), going},
+		{observation.Say("these pods are not evicted yet: "), plain},
+		{observation.Say("finalizers of others: "), observation.Texts(d.Finalizers)},
+		{observation.Say("VolumeAttachments of ", observation.NodeRef(d.Node), " that do not go: "), observation.Texts(d.Attachments)},
 	} {
 		if len(kind.names) > 0 {
-			troubles = append(troubles, kind.says+wording.Names(kind.names))
+			troubles = append(troubles, observation.Say(kind.says, observation.Names(kind.names)))
 		}
 	}
 	return troubles
 }
 
 // waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
-func (r *roll) waitsForMachines(message string) outcome.Outcome {
-	return outcome.Waits(ucv1.WaitingForMachinesReason, message+r.drainTroubles())
+func (r *roll) waitsForMachines(message ...any) outcome.Outcome {
+	return outcome.Waits(ucv1.WaitingForMachinesReason, append(message, r.drainTroubles())...)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -15,9 +16,9 @@ func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
 	}
 	if released := releasedPools(view, pools); len(released) > 0 {
 		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was "+
-			"changed: "+wording.Names(released)+
+			"changed: ", observation.Names(released),
 			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until "+
-			"they are done.")
+				"they are done.")
 	}
 	if leftToRoll(pools) {
 		if out := r.objectives(); !out.Holds {
@@ -33,16 +34,16 @@ func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
 	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			"Nothing more is rolled, these missed their deadline: "+wording.Names(late)+
-				". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
-				"PodDisruptionBudgets."+r.drainTroubles(),
+			"Nothing more is rolled, these missed their deadline: ", observation.Names(late),
+			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
+				"PodDisruptionBudgets.", r.drainTroubles(),
 		)
 	}
 	if stuck := stuckPools(view, pools); len(stuck) > 0 {
 		return outcome.Fails(
 			ucv1.WaitingForMachinesReason,
-			"Nothing more is rolled, no Machine came or began to go of "+wording.Names(stuck)+
-				". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.",
+			"Nothing more is rolled, no Machine came or began to go of ", observation.Names(stuck),
+			". Look at the events of its MachineSets (a quota, a webhook), at its new Nodes, and at the machine-controller's logs.",
 		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -51,8 +52,8 @@ func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
 // stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
 // within the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new
 // Node is not Ready. A Machine whose Node was never initialized has a deadline of its own.
-func stuckPools(view machineView, pools []pool) []string {
-	var names []string
+func stuckPools(view machineView, pools []pool) []observation.Text {
+	var names []observation.Text
 	for _, pool := range pools {
 		d := pool.deployment
 		patience := view.deadline
@@ -63,9 +64,9 @@ func stuckPools(view machineView, pools []pool) []string {
 			continue // What it waits for is our next step.
 		}
 		if pool.state == Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
-			name := d.String() + " for " + patience.String()
+			name := observation.Say(d, " for ", patience)
 			if len(pool.waitsFor) > 0 {
-				name += ", of which these are not replaced or not proven: " + wording.Names(pool.waitsFor)
+				name = observation.Say(name, ", of which these are not replaced or not proven: ", wording.Names(pool.waitsFor))
 			}
 			names = append(names, name)
 		}
@@ -73,8 +74,8 @@ func stuckPools(view machineView, pools []pool) []string {
 	return names
 }
 
-func lateMachines(view machineView) []string {
-	var names []string
+func lateMachines(view machineView) []observation.Text {
+	var names []observation.Text
 	for _, machine := range view.machines.Machines {
 		if !view.late(machine) {
 			continue
@@ -83,29 +84,29 @@ func lateMachines(view machineView) []string {
 		if machine.Deleting {
 			what = " is being deleted and does not go"
 		}
-		names = append(names, machine.String()+what)
+		names = append(names, observation.Say(machine, what))
 	}
 	return names
 }
 
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func (r *roll) awaits(view machineView, rolling []string) outcome.Outcome {
+func (r *roll) awaits(view machineView, rolling []observation.Ref) outcome.Outcome {
 	if lost := lostMachines(view); len(lost) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			"The Nodes of these Machines were initialized and are not Ready: "+wording.Names(lost)+
-				". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.",
+			"The Nodes of these Machines were initialized and are not Ready: ", observation.Names(lost),
+			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.",
 		)
 	}
-	return r.waitsForMachines("Waiting for the Machines of " + wording.Names(rolling) + ".")
+	return r.waitsForMachines("Waiting for the Machines of ", observation.Names(rolling), ".")
 }
 
-func lostMachines(view machineView) []string {
-	var names []string
+func lostMachines(view machineView) []observation.Text {
+	var names []observation.Text
 	for _, machine := range view.machines.Machines {
 		if node := view.nodes[machine.NodeName]; machine.NodeName != "" && !machine.Deleting && view.upToDate(machine) &&
 			view.lost(node) {
-			names = append(names, machine.String()+", since "+node.ReadyChangedAt.UTC().Format(time.RFC3339))
+			names = append(names, observation.Say(machine, ", since "+node.ReadyChangedAt.UTC().Format(time.RFC3339)))
 		}
 	}
 	return names

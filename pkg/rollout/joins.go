@@ -75,16 +75,14 @@ func (r *roll) noteJoining(view machineView, pools []pool) {
 
 // latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there
 // now has been there for that long.
-func latePools(view machineView, pools []pool) []string {
-	var names []string
+func latePools(view machineView, pools []pool) []observation.Text {
+	var names []observation.Text
 	for _, pool := range pools {
 		since := view.joiningSince(pool.deployment)
 		told := slices.ContainsFunc(view.machinesOf(pool.deployment), view.late) // That one is named itself.
 		if pool.state == Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
-			names = append(
-				names,
-				"the new Machines of "+pool.deployment.String()+" (no Node of one has joined since "+since.UTC().Format(time.RFC3339)+")",
-			)
+			names = append(names, observation.Say("the new Machines of ", pool.deployment, " (no Node of one has joined since "+
+				since.UTC().Format(time.RFC3339)+")"))
 		}
 	}
 	return names
@@ -93,18 +91,18 @@ func latePools(view machineView, pools []pool) []string {
 // unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the
 // Node of a Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (v machineView) unlinkedNodes(d observation.MachineDeployment) []string {
+func (v machineView) unlinkedNodes(d observation.MachineDeployment) []observation.Text {
 	since := time.Time{}
 	for _, machine := range v.machinesOf(d) {
 		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) {
 			since = observation.Earlier(since, machine.CreatedAt)
 		}
 	}
-	var names []string
+	var names []observation.Text
 	for _, node := range v.nodes {
 		late := node.Uninitialized && v.now.Sub(node.CreatedAt) > v.initialization
 		if !since.IsZero() && late && !node.CreatedAt.Before(since) && !v.hasOwner(node) {
-			names = append(names, "Node "+node.Name+", which no Machine names yet")
+			names = append(names, observation.Say(node, ", which no Machine names yet"))
 		}
 	}
 	return names

@@ -6,7 +6,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // kubeletLacks is what keeps a Node's kubelet from counting as external; empty: nothing does. A Node that is older than its
@@ -28,8 +27,8 @@ func (v machineView) kubeletLacks(node observation.Node, machine observation.Mac
 
 // inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had
 // the time to show it.
-func (v machineView) inTreeKubelets() []string {
-	var names []string
+func (v machineView) inTreeKubelets() []observation.Text {
+	var names []observation.Text
 	for _, machine := range v.machines.Machines {
 		node, found := v.nodes[machine.NodeName]
 		if !found || machine.NodeName == "" || machine.Deleting || !v.upToDate(machine) || !v.served(node) {
@@ -37,7 +36,7 @@ func (v machineView) inTreeKubelets() []string {
 		}
 		lacks := v.kubeletLacks(node, machine)
 		if lacks != "" && (node.Kubelet.InTree != "" || v.proofsSeen && v.now.Sub(node.CreatedAt) > v.initialization) {
-			names = append(names, "Node "+node.Name+" of "+machine.String()+" "+lacks)
+			names = append(names, observation.Say(node, " of ", machine, " "+lacks))
 		}
 	}
 	return names
@@ -48,8 +47,8 @@ func (v machineView) kubeletsExternal() outcome.Outcome {
 	if names := v.inTreeKubelets(); len(names) > 0 {
 		return outcome.Fails(
 			ucv1.KubeletsNotExternalReason,
-			"Nothing more is rolled, because new kubelets are not proven external: "+wording.Names(names)+
-				". Correct what writes their configuration and delete the Machine; or name a Node that you checked in "+
+			"Nothing more is rolled, because new kubelets are not proven external: ", observation.Names(names),
+			". Correct what writes their configuration and delete the Machine; or name a Node that you checked in "+
 				"spec.rollout.acceptNodes.",
 		)
 	}

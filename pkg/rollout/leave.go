@@ -2,8 +2,8 @@ package rollout
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // leave is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
@@ -29,7 +29,7 @@ func (r *roll) leave() (outcome.Outcome, bool) {
 		}
 	}
 	if rolling := r.rollingDeployments(); len(rolling) > 0 {
-		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of "+wording.Names(rolling)+"."), true
+		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of ", observation.Names(rolling), "."), true
 	}
 	return r.removeCanary()
 }

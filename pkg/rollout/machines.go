@@ -259,16 +259,16 @@ func (v machineView) hasDeployment(set observation.MachineSet) bool {
 }
 
 // Irreplaceable are the Machines that are or may become external and that no MachineDeployment can replace.
-func Irreplaceable(in In) []string {
+func Irreplaceable(in In) []observation.Ref {
 	view := evaluate(in).fleet()
-	var names []string
+	var refs []observation.Ref
 	for _, machine := range view.machines.Machines {
 		set, owned := view.setOf(machine)
 		replaceable := owned && view.hasDeployment(set)
 		if !replaceable && !machine.Deleting &&
 			(machine.Annotation == "true" || view.upToDate(machine) || (owned && view.wanted(set))) {
-			names = append(names, machine.String())
+			refs = append(refs, machine.Ref)
 		}
 	}
-	return names
+	return refs
 }

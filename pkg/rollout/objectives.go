@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -117,6 +116,16 @@ func count(status *ucv1.SLOStatus, sample slo.Sample) {
 	if more := len(indicator.Slow) - mostSlow; more > 0 {
 		indicator.Slow = slices.Delete(indicator.Slow, 0, more)
 	}
+	if sample.Kind == "" {
+		return
+	}
+	indicator.SlowObjects = append(
+		indicator.SlowObjects,
+		ucv1.ObjectName{Kind: sample.Kind, Namespace: sample.Namespace, Name: sample.Name},
+	)
+	if more := len(indicator.SlowObjects) - mostSlow; more > 0 {
+		indicator.SlowObjects = slices.Delete(indicator.SlowObjects, 0, more)
+	}
 }
 
 // judgeObjectives lists the indicators in their order, those of load balancers where there are some.
@@ -205,9 +214,9 @@ func (r *roll) objectives() outcome.Outcome {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
-		", the objectives for the CCM were violated: "+strings.Join(missed(status.Indicators), "; ")+
+		", the objectives for the CCM were violated: ", observation.Join(missed(status.Indicators), "; "),
 		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to "+
-		"the present time to go on.")
+			"the present time to go on.")
 }
 
 func (r *roll) mayHalt() bool {
@@ -226,16 +235,18 @@ func (r *roll) halted() bool {
 }
 
 // missed says how often an objective was missed, and by whom.
-func missed(indicators []ucv1.SLOIndicator) []string {
-	var sentences []string
+func missed(indicators []ucv1.SLOIndicator) []observation.Text {
+	var sentences []observation.Text
 	for _, i := range indicators {
 		switch {
 		case i.Missed == 0:
 		case i.Name == string(slo.SyncErrors):
-			sentences = append(sentences, i.Name+": "+wording.Count(int(i.Missed), "error", "errors")+" ("+strings.Join(i.Slow, ", ")+")")
+			slow := observation.Say(strings.Join(i.Slow, ", ")).About(observation.RefsOf(i.SlowObjects)...)
+			sentences = append(sentences, observation.Say(i.Name+": "+wording.Count(int(i.Missed), "error", "errors")+" (", slow, ")"))
 		default:
-			sentences = append(sentences, fmt.Sprintf("%s: %d of %d took more than %s (%s)", i.Name, i.Missed,
-				i.Within+i.Missed+i.Unsure, slo.Objective, strings.Join(i.Slow, "; ")))
+			slow := observation.Say(strings.Join(i.Slow, "; ")).About(observation.RefsOf(i.SlowObjects)...)
+			sentences = append(sentences, observation.Say(i.Name+": ", i.Missed, " of ", i.Within+i.Missed+i.Unsure, " took more than ",
+				slo.Objective, " (", slow, ")"))
 		}
 	}
 	return sentences

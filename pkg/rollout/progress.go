@@ -58,7 +58,7 @@ func countPools(pools []pool) ucv1.ProgressCount {
 	for _, pool := range pools {
 		count.Total++
 		switch {
-		case pool.blocked != "":
+		case pool.blocked.Words != "":
 			count.Blocked++
 		case pool.done():
 			count.UpToDate++

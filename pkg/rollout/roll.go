@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ type pool struct {
 	// old says that it has Machines that are still to be replaced.
 	old bool
 	// blocked says what a person must do, waitsFor names what it waits for by itself.
-	blocked  string
+	blocked  observation.Text
 	conflict bool
 	waitsFor []string
 }
@@ -56,10 +55,10 @@ func (r *roll) roll() outcome.Outcome {
 		return r.awaits(view, waiting)
 	}
 	if blocked := blockedNames(view, pools); len(blocked) > 0 {
-		return outcome.Fails(blockedReason(pools), "These cannot be rolled: "+wording.Names(blocked)+".")
+		return outcome.Fails(blockedReason(pools), "These cannot be rolled: ", observation.Names(blocked), ".")
 	}
 	if going := goingMachines(view); len(going) > 0 {
-		return r.waitsForMachines("Waiting for Machines to go: " + wording.Names(going) + ".")
+		return r.waitsForMachines("Waiting for Machines to go: ", observation.Names(going), ".")
 	}
 	if out, left := r.removeCanary(); left {
 		return out
@@ -143,7 +142,7 @@ func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
 
 // consumesBudget says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is
 // blocked and serves holds up no other.
-func consumesBudget(p pool) bool { return p.state == Rolling || p.blocked != "" && p.disrupted }
+func consumesBudget(p pool) bool { return p.state == Rolling || p.blocked.Words != "" && p.disrupted }
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
 // budget.
@@ -251,14 +250,14 @@ func judgePool(view machineView, deployment observation.MachineDeployment) pool 
 	case toldToRoll(view, deployment, sets):
 		pl.follow()
 	case deployment.Paused:
-		pl.state, pl.blocked = Blocked, deployment.String()+" is paused; unpause it"
+		pl.state, pl.blocked = Blocked, observation.Say(deployment, " is paused; unpause it")
 	case takenOut(view, deployment, sets):
 		pl.state, pl.conflict = Blocked, true
-		pl.blocked = deployment.String() + " lost annotation " + ucv1.ForceRestartAnnotation +
-			" of its template to another owner; let that keep the value " + view.generation
+		pl.blocked = observation.Say(deployment, " lost annotation "+ucv1.ForceRestartAnnotation+
+			" of its template to another owner; let that keep the value "+view.generation)
 	default:
 		pl.state = Outdated
-		if why := unguardable(deployment); why != "" && !view.undo {
+		if why := unguardable(deployment); why.Words != "" && !view.undo {
 			pl.state, pl.blocked = Blocked, why
 		}
 	}
@@ -266,12 +265,12 @@ func judgePool(view machineView, deployment observation.MachineDeployment) pool 
 }
 
 // unguardable is why the breaker cannot hold a MachineDeployment; empty: it can.
-func unguardable(deployment observation.MachineDeployment) string {
+func unguardable(deployment observation.MachineDeployment) observation.Text {
 	if deployment.MinReadyOwner == "" {
 		return deployment.LimitProblem
 	}
-	return fmt.Sprintf("minReadySeconds of %s is %d, by %s, and the roll has to hold that field; take it out there",
-		deployment, deployment.MinReadySeconds, deployment.MinReadyOwner)
+	return observation.Say("minReadySeconds of ", deployment, " is ", deployment.MinReadySeconds, ", by "+deployment.MinReadyOwner+
+		", and the roll has to hold that field; take it out there")
 }
 
 // look takes one of the pool's Machines into account. The machine-controller calls a Node available while it is tainted,
@@ -294,7 +293,7 @@ func (p *pool) follow() {
 	replaced := len(p.waitsFor) == 0 && !p.disrupted
 	switch {
 	case p.deployment.Paused && (!replaced || p.deployment.MinReadyOurs):
-		p.state, p.blocked = Blocked, p.deployment.String()+" is paused; unpause it"
+		p.state, p.blocked = Blocked, observation.Say(p.deployment, " is paused; unpause it")
 	case replaced:
 		p.state = Done
 	}
@@ -318,14 +317,14 @@ func takenOut(view machineView, deployment observation.MachineDeployment, sets [
 		slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
 }
 
-func waitingPools(pools []pool) []string {
-	var names []string
+func waitingPools(pools []pool) []observation.Ref {
+	var rolling []observation.Ref
 	for _, pool := range pools {
 		if pool.state == Rolling {
-			names = append(names, pool.deployment.String())
+			rolling = append(rolling, pool.deployment.Ref)
 		}
 	}
-	return names
+	return rolling
 }
 
 // rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused
@@ -348,19 +347,19 @@ func (v machineView) scaledWhilePaused(d observation.MachineDeployment) bool {
 	return !v.undo && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
-func (r *roll) rollingDeployments() []string {
+func (r *roll) rollingDeployments() []observation.Ref {
 	return waitingPools(r.pools(r.fleet()))
 }
 
-func blockedNames(view machineView, pools []pool) []string {
-	var names []string
+func blockedNames(view machineView, pools []pool) []observation.Text {
+	var names []observation.Text
 	for _, pool := range pools {
-		if pool.blocked != "" {
+		if pool.blocked.Words != "" {
 			names = append(names, pool.blocked)
 		}
 	}
 	for _, machine := range view.orphans() {
-		names = append(names, machine.String()+" has no MachineDeployment; delete it or make it again")
+		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or make it again"))
 	}
 	return names
 }
@@ -373,12 +372,12 @@ func blockedReason(pools []pool) string {
 	return ucv1.BlockedMachinesReason
 }
 
-func goingMachines(view machineView) []string {
-	var names []string
+func goingMachines(view machineView) []observation.Ref {
+	var going []observation.Ref
 	for _, machine := range view.machines.Machines {
 		if machine.Deleting {
-			names = append(names, machine.String())
+			going = append(going, machine.Ref)
 		}
 	}
-	return names
+	return going
 }

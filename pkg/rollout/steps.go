@@ -103,7 +103,7 @@ func (v machineView) grantOf(set observation.MachineSet, most, mostServing int, 
 
 // steps says that it is rolled step by step: by us, with the breaker, and not paused.
 func (v machineView) steps(d observation.MachineDeployment) bool {
-	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem == ""
+	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem.Words == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They

@@ -7,7 +7,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node
@@ -32,20 +31,18 @@ func (r *roll) volumesRegistered() outcome.Outcome {
 	switch {
 	case len(late) > 0:
 		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these "+
-			"in-tree volumes within "+
-			r.o.Deadlines.VolumeRegistration.String()+": "+wording.Names(late)+"."+begun+
+			"in-tree volumes within ", r.o.Deadlines.VolumeRegistration, ": ", observation.Names(late), "."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
-		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, "Waiting until the CSI driver registers these in-tree volumes, "+
-			"which takes it about half an hour: "+
-			wording.Names(awaited)+"."+begun, left)
+		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, observation.Say("Waiting until the CSI driver registers these "+
+			"in-tree volumes, which takes it about half an hour: ", observation.Names(awaited), "."+begun), left)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first
 // of these is late.
-func (r *roll) unregistered() (awaited, late []string, left time.Duration) {
+func (r *roll) unregistered() (awaited, late []observation.Ref, left time.Duration) {
 	for _, volume := range r.o.Inventory.Value().Volumes {
 		if volume.Path == "" || r.o.Registered.Value()[volume.Path] ||
 			slices.Contains(r.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
@@ -57,10 +54,10 @@ func (r *roll) unregistered() (awaited, late []string, left time.Duration) {
 		}
 		rest := r.o.Deadlines.VolumeRegistration - r.now.Sub(since)
 		if rest <= 0 {
-			late = append(late, "PersistentVolume "+volume.Name)
+			late = append(late, volume.Reference())
 			continue
 		}
-		awaited, left = append(awaited, "PersistentVolume "+volume.Name), observation.Sooner(left, rest)
+		awaited, left = append(awaited, volume.Reference()), observation.Sooner(left, rest)
 	}
 	return awaited, late, left
 }

@@ -24,7 +24,7 @@ type AddonSet struct {
 	Present map[observation.Ref]bool
 	// stale ones of a real set are there and are not as they are wanted.
 	stale   map[observation.Ref]bool
-	Foreign []string
+	Foreign []observation.Text
 	// seen is what was observed of a real one besides its objects.
 	seen observation.AddonSet
 }

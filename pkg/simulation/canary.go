@@ -130,7 +130,8 @@ func (ms *Machines) observeDrains() []observation.Drain {
 		if m.Deleting() && m.Stuck {
 			drains = append(drains, observation.Drain{
 				Machine: observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Node: m.Node,
-				Pods: []observation.DrainedPod{{Namespace: "default", Name: "web-0", Budget: "PodDisruptionBudget default/web"}},
+				Pods: []observation.DrainedPod{{Namespace: "default", Name: "web-0",
+					Budget: observation.Ref{Kind: "PodDisruptionBudget", Namespace: "default", Name: "web"}}},
 			})
 		}
 	}

@@ -97,13 +97,17 @@ func (as *Addons) observeSet(a *AddonSet) observation.AddonSet {
 		set.Drifted = append(set.Drifted, slices.DeleteFunc(a.workloads(), func(ref observation.Ref) bool { return a.stale[ref] })...)
 	}
 	if a.Name == outcome.CCMSet && (!slices.ContainsFunc(as.w.CCM.Processes, (*Process).Alive) || as.w.CCM.rolls()) {
-		set.Unhealthy = []string{"Deployment kube-system/simcloud-cloud-controller-manager has no available pod"}
+		set.Unhealthy = unavailable("Deployment", "simcloud-cloud-controller-manager", " has no available pod")
 	}
 	csiUp := slices.ContainsFunc(as.w.Nodes.All, func(n *Node) bool { return n.CSI })
 	if a.Name == outcome.CSISet && !csiUp && a.wants("DaemonSet") {
-		set.Unhealthy = []string{"DaemonSet kube-system/simcloud-csi has no available pod"}
+		set.Unhealthy = unavailable("DaemonSet", "simcloud-csi", " has no available pod")
 	}
 	return set
+}
+
+func unavailable(kind, name, how string) []observation.Text {
+	return []observation.Text{observation.Say(observation.Ref{Kind: kind, Namespace: MachineNamespace, Name: name}, how)}
 }
 
 func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
@@ -111,8 +115,7 @@ func (c *Controller) observeProbe() observation.Observed[observation.Probe] {
 	if w.needs().Probe {
 		probe := observation.Probe{Set: w.Addons.observeSet(&w.Addons.Probe), Lease: c.observeLease("probe", w.Leases.probe).Value()}
 		if w.Traits.ProbeDies {
-			probe.Set.Unhealthy = []string{"Deployment kube-system/simcloud-probe: container ccm: CrashLoopBackOff, last exit code 1 " +
-				"Error"}
+			probe.Set.Unhealthy = unavailable("Deployment", "simcloud-probe", ": container ccm: CrashLoopBackOff, last exit code 1 Error")
 		}
 		return observation.Known(probe)
 	}

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -130,7 +129,7 @@ func setFrom(name outcome.AddonSetName, start Start, seen observation.AddonSet, 
 	for _, object := range set.Wanted {
 		theirs := slices.ContainsFunc(
 			seen.Foreign,
-			func(foreign string) bool { return strings.HasPrefix(foreign+" ", object.String()+" ") },
+			func(foreign observation.Text) bool { return foreign.Names(object) },
 		)
 		unwanted := seen.Withdrawn || seen.WorkloadWithheld && IsWorkload(object.Kind)
 		differs := slices.Contains(seen.Drifted, object)

@@ -1,14 +1,16 @@
 package slo
 
 import (
+	"strings"
 	"time"
 )
 
 // Sample is one duration that came to its end, or one error.
 type Sample struct {
 	Indicator Indicator
-	// Object that it is about, as Kind namespace/name.
-	Object string
+	// Object that it is about, as Kind namespace/name; Kind, Namespace and Name of it, where it is one.
+	Object                string
+	Kind, Namespace, Name string
 	// Least is how long it took at least. Most is how long at most; negative: no one knows.
 	Least, Most time.Duration
 	// End is the look at which it was seen to be over, with microseconds: no two looks share it.
@@ -16,6 +18,11 @@ type Sample struct {
 	// MadeAt is when the API server made the object. Tainted says that it was seen uninitialized.
 	MadeAt  time.Time
 	Tainted bool
+}
+
+func (s Sample) about(kind, namespace, name string) Sample {
+	s.Object, s.Kind, s.Namespace, s.Name = kind+" "+strings.TrimPrefix(namespace+"/"+name, "/"), kind, namespace, name
+	return s
 }
 
 // Class says how a sample counts.
@@ -59,6 +66,6 @@ type NodeState struct {
 // ServiceState is what a look saw of a Service of type LoadBalancer. Updates and Failures count its events of that kind; they are
 // compared with those of the last look only.
 type ServiceState struct {
-	Name, UID         string
-	Updates, Failures int
+	Namespace, Name, UID string
+	Updates, Failures    int
 }

@@ -27,7 +27,8 @@ func (w *Watcher) Services(now time.Time, services []ServiceState) {
 			continue // What came before the first look belongs to another time.
 		}
 		if service.Failures > before.Failures {
-			w.add(Sample{Indicator: SyncErrors, Object: "Service " + service.Name, End: now})
+			sample := Sample{Indicator: SyncErrors, End: now}
+			w.add(sample.about("Service", service.Namespace, service.Name))
 			w.refused(service.UID)
 		}
 		w.answered(now, service, service.Updates > before.Updates)
@@ -61,7 +62,7 @@ func (w *Watcher) answered(now time.Time, service ServiceState, updated bool) {
 	if !waits {
 		return
 	}
-	sample := Sample{Indicator: HostUpdate, Object: "Service " + service.Name, End: now, Most: -1}
+	sample := Sample{Indicator: HostUpdate, End: now, Most: -1}.about("Service", service.Namespace, service.Name)
 	switch {
 	case updated:
 		sample.Least, sample.Most = between(since.moment, w.eventsAt, now, since.failed)

@@ -101,8 +101,8 @@ func (w *Watcher) look(now time.Time, node NodeState, opened *opening) {
 		if opened.done[step.indicator] {
 			continue
 		}
-		sample := Sample{Indicator: step.indicator, Object: "Node " +
-			opened.name, MadeAt: opened.madeAt, Tainted: opened.tainted, End: now, Most: -1}
+		sample := Sample{Indicator: step.indicator, MadeAt: opened.madeAt, Tainted: opened.tainted, End: now, Most: -1}
+		sample = sample.about("Node", "", opened.name)
 		if last := opened.lastBad[step.indicator]; !last.IsZero() {
 			sample.Least = last.Sub(opened.since.by)
 		}

@@ -113,8 +113,8 @@ func TestHowSamplesCount(t *testing.T) {
 // balancers is a look at load balancers a and b with their numbers of updates and failures.
 func balancers(updatesA, failuresA, updatesB int) []ServiceState {
 	return []ServiceState{
-		{Name: "x/a", UID: "a", Updates: updatesA, Failures: failuresA},
-		{Name: "x/b", UID: "b", Updates: updatesB},
+		{Namespace: "x", Name: "a", UID: "a", Updates: updatesA, Failures: failuresA},
+		{Namespace: "x", Name: "b", UID: "b", Updates: updatesB},
 	}
 }
 

@@ -72,6 +72,10 @@ func sourceOf(cluster *ucv1.Cluster) secretSource {
 	return secretSource{name: types.NamespacedName{Namespace: cluster.Namespace, Name: secret.Name}, key: secret.Key}
 }
 
+func (s secretSource) ref() observation.Ref {
+	return observation.Ref{Kind: "Secret", Namespace: s.name.Namespace, Name: s.name.Name}
+}
+
 // missing is the sentence for a Secret without a kubeconfig.
 func (s secretSource) missing() string {
 	return fmt.Sprintf("%s is missing or empty: put the kubeconfig there", s)
@@ -89,17 +93,18 @@ func (s secretSource) unusable(err error) (reason, message string) {
 // failed is the connection after a probe that failed.
 func (s secretSource) failed(err error) observation.Connection {
 	if errors.Is(err, anonymousError{}) {
-		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+		return observation.Connection{Secret: s.ref(), Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster sees system:anonymous instead of the credentials in %s: renew them, or let them "+
 				"through to it", s)}
 	}
 	if isUnauthorized(err) {
-		return observation.Connection{Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
+		return observation.Connection{Secret: s.ref(), Reason: ucv1.UnauthorizedReason, Message: fmt.Sprintf(
 			"The API server of the user cluster refuses the credentials in %s: renew them", s)}
 	}
 	if address := (*reads.AddressError)(nil); errors.As(err, &address) {
 		return observation.Connection{
 			Refused: true,
+			Secret:  s.ref(),
 			Reason:  ucv1.KubeconfigRefusedReason,
 			Message: fmt.Sprintf("The kubeconfig in %s names a "+
 				"server whose address is not dialed: it is %s. Name the address of the user cluster's API server", s, address.What),
@@ -109,12 +114,12 @@ func (s secretSource) failed(err error) observation.Connection {
 	if errors.Is(err, reads.ErrTooLarge) {
 		reason = ucv1.ResponseTooLargeReason
 	}
-	return observation.Connection{Reason: reason, Message: fmt.Sprintf(
+	return observation.Connection{Secret: s.ref(), Reason: reason, Message: fmt.Sprintf(
 		"The API server of the user cluster %s: check it, and the server in %s", reads.Describe(err), s)}
 }
 
 func neverTried(source secretSource) observation.Connection {
-	return observation.Connection{Connecting: true, Reason: ucv1.UnreachableReason,
+	return observation.Connection{Connecting: true, Secret: source.ref(), Reason: ucv1.UnreachableReason,
 		Message: "The first connection with the kubeconfig of " + source.String() + " is being made"}
 }
 
@@ -154,7 +159,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	}
 	data := secret.Data[source.key]
 	if len(data) == 0 {
-		r.refuse(e, ucv1.KubeconfigMissingReason, source.missing())
+		r.refuse(e, source, ucv1.KubeconfigMissingReason, source.missing())
 		return
 	}
 	sum := sha256.Sum256(data)
@@ -168,7 +173,7 @@ func (r *Registry) refresh(ctx context.Context, e *entry, source secretSource) {
 	session, err := open(data, e.key, r.options, r.mapper, func() { r.waker.wake(e.key) })
 	if err != nil {
 		reason, message := source.unusable(err)
-		r.refuse(e, reason, message)
+		r.refuse(e, source, reason, message)
 		return
 	}
 	r.replace(e, session, digest)
@@ -214,11 +219,12 @@ func (r *Registry) update(e *entry, change func()) bool {
 }
 
 // refuse drops the session: credentials that were taken away are not used any longer.
-func (r *Registry) refuse(e *entry, reason, message string) {
+func (r *Registry) refuse(e *entry, source secretSource, reason, message string) {
 	r.update(e, func() {
 		r.closeLocked(e)
 		e.failures++
-		e.connection = observation.Connection{Reason: reason, Message: message, Refused: reason != ucv1.KubeconfigMissingReason}
+		e.connection = observation.Connection{Secret: source.ref(), Reason: reason, Message: message,
+			Refused: reason != ucv1.KubeconfigMissingReason}
 		e.probeAt = r.options.Clock.Now().Add(r.backoff(e.failures))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/facts"
 )
 
@@ -36,7 +37,8 @@ func TestADryRunKnowsWhatItsSessionKnows(t *testing.T) {
 	known := made.parts
 	known.credentials.expires = start.Add(time.Hour)
 	session := newSession(known)
-	g.Expect(session.DryRun().Preflight.Credentials("a")).To(Equal(session.Preflight.Credentials("a")))
+	source := observation.Ref{Kind: "Secret", Name: "a"}
+	g.Expect(session.DryRun().Preflight.Credentials(source)).To(Equal(session.Preflight.Credentials(source)))
 	read := session.Preflight.Read(t.Context(), facts.Input{Generation: 1})
 	clk.Step(time.Second)
 	g.Expect(session.DryRun().Preflight.Read(t.Context(), facts.Input{Generation: 1}).At).To(Equal(read.At), "what is much in a "+

@@ -8,14 +8,16 @@ import (
 	"unicode/utf8"
 )
 
+// MostNames that are joined; the others are counted.
+const MostNames = 5
+
 // Names joins names for a message: sorted, and bounded so that a large cluster does not make a large status.
 func Names(names []string) string {
-	const most = 5
 	names = slices.Sorted(slices.Values(names))
 	names = slices.Compact(names)
-	if len(names) > most {
-		rest := len(names) - most
-		return strings.Join(names[:most], ", ") + " and " + Count(rest, "more", "more")
+	if len(names) > MostNames {
+		rest := len(names) - MostNames
+		return strings.Join(names[:MostNames], ", ") + " and " + Count(rest, "more", "more")
 	}
 	return strings.Join(names, ", ")
 }

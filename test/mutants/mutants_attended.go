@@ -22,7 +22,7 @@ func attendance() []mutant {
 		inTables(rule, "an in-tree cluster whose loops are off is ready", "pass.runsInTree", never("loopsOffInTree")),
 		inTables(rule, "an in-tree cluster whose KCM is external is ready", "pass.runsInTree", never("CloudLoops")),
 		inTables(rule, "an in-tree cluster without a KCM is ready", "pass.runsInTree", never("IsAbsent")),
-		inTables(rule, "an in-tree cluster whose KCM cannot be looked at is ready", "pass.runsInTree", returns("CannotLook kcmName", `outcome.Holds("", "")`)),
+		inTables(rule, "an in-tree cluster whose KCM cannot be looked at is ready", "pass.runsInTree", returns("CannotLook kcmRef", `outcome.Holds("", "")`)),
 		inTables(rule, "a hibernated in-tree cluster calls a person", "pass.runsInTree", never("Replicas")),
 		inTables(rule, "a look that could not see the Lease claims that KCM leads", "pass.leader", returns("LeaderNotSeen", "ucv1.LeaderLeads")),
 		inTables(rule, "a look takes whoever holds KCM's Lease for KCM", "pass.kcmHolds", always("holds")),

@@ -11,7 +11,7 @@ func preflightRules() []mutant {
 		in(rule, "the cloud is not asked before the roll", "pass.rolling", lacks("cloudAsked")),
 		ofObservation(rule, "the cloud is asked before the start", "Finding.Blocks", without("BeforeRoll")),
 		in("3 unknown", "findings that no one looked for are none", "pass.preflightFindings", never("Findings")),
-		in("3 unknown", "a check that could not look has passed", "pass.judgePreflight", skips("Message")),
+		in("3 unknown", "a check that could not look has passed", "pass.judgePreflight", skips("Unseen")),
 		of(preflightPackage, rule, "a look that failed has found nothing", "check.ask", never("unseen")),
 		of(preflightPackage, rule, "an unknown leader is no one", "unknownLeader", never("ChangedAt")),
 		of(preflightPackage, rule, "a leader that was not watched is dead", "unknownLeader", never("WatchedAt")),

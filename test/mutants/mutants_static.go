@@ -51,7 +51,7 @@ func staticEnds() []mutant {
 func instructed() []mutant {
 	const rule = "2 instruct"
 	return []mutant{
-		ofHandoverTables("2 static", "Nodes that cannot be seen are no doubt", "Prove", never("Unseen")),
+		ofHandoverTables("2 static", "Nodes that cannot be seen are no doubt", "prove", never("Unseen")),
 		inTables("2 static", "processes are recorded although a Node cannot be seen",
 			"pass.processesRecorded", never("Unseen")),
 		ofHandoverTables("2 static", "a static pod with loops is silent when its record has ended",

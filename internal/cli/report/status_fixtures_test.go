@@ -9,6 +9,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // ago is a moment before noon.
@@ -59,6 +61,7 @@ func set(c *ucv1.Cluster, kind string, status metav1.ConditionStatus, reason, me
 func stands(status metav1.ConditionStatus, reason, message string) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) {
 		set(c, ucv1.ReadyCondition, status, reason, message, 12*time.Minute)
+		c.Status.About = observation.NamesOf(messages.Said(message)[0].Objects)
 		if status != metav1.ConditionTrue {
 			set(c, ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message, 12*time.Minute)
 		}
@@ -68,6 +71,7 @@ func stands(status metav1.ConditionStatus, reason, message string) func(*ucv1.Cl
 func stalls(reason, message string) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) {
 		set(c, ucv1.ReadyCondition, metav1.ConditionFalse, reason, message, 20*time.Minute)
+		c.Status.About = observation.NamesOf(messages.Said(message)[0].Objects)
 		set(c, ucv1.StalledCondition, metav1.ConditionTrue, reason, message, 12*time.Minute)
 		c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
 			Time: ago(12 * time.Minute), Kind: ucv1.TimelineFailure, Step: c.Status.Step, Reason: reason, Message: message, Actor: ucv1.FieldManager,

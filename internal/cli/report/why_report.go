@@ -11,7 +11,6 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -157,18 +156,18 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 
 // addRunbook fills in what the runbook of the reason says.
 func (b *blocker) addRunbook(cluster *ucv1.Cluster) {
-	reason := b.Reason
+	reason, about := b.Reason, cluster.Status.About
 	if first := firstFinding(cluster); reason == ucv1.PreflightFailedReason && first != nil {
 		// Its message and its runbook say more than those of all findings together; the next one is shown when it is fixed.
-		reason, b.Message = first.ID, first.Message
+		reason, about, b.Message = first.ID, first.About, first.Message
 	}
 	runbook, found := runbooks.Lookup(reason)
 	if !found {
 		return
 	}
 	b.Meaning, b.Runbook = runbook.Paragraph(runbooks.Meaning), runbook.Path()
-	b.Look = commandsOf(runbook.Blocks(runbooks.Checks), cluster, b.Message)
-	b.Remedy = commandsOf(runbook.Blocks(runbooks.Remedy), cluster, b.Message)
+	b.Look = commandsOf(runbook.Blocks(runbooks.Checks), cluster, about)
+	b.Remedy = commandsOf(runbook.Blocks(runbooks.Remedy), cluster, about)
 	for _, block := range slices.Concat(b.Look, b.Remedy) {
 		if block.Where == inUserCluster {
 			b.Kubeconfig = kubeconfigOf(cluster)
@@ -198,22 +197,21 @@ func kubeconfigOf(cluster *ucv1.Cluster) string {
 
 // placeholders are the words of the runbooks' commands and what they stand for. In the user cluster, NAMESPACE and NAME are
 // those of the first object that the message names.
-func placeholders(cluster *ucv1.Cluster, message, where string) map[string]string {
+func placeholders(cluster *ucv1.Cluster, about []ucv1.ObjectName, where string) map[string]string {
 	values := map[string]string{
 		"PROVIDER":            cluster.Spec.Cloud.ProviderName,
 		"CLOUD_CONFIGURATION": cluster.Spec.Cloud.ConfigSecretRef.Name,
 	}
-	refs := migration.RefsIn(message)
 	switch {
 	case where != inUserCluster:
 		values["NAMESPACE"], values["NAME"] = cluster.Namespace, cluster.Name
-	case len(refs) > 0:
-		values["NAMESPACE"], values["NAME"] = refs[0].Namespace, refs[0].Name
+	case len(about) > 0:
+		values["NAMESPACE"], values["NAME"] = about[0].Namespace, about[0].Name
 	}
-	for _, ref := range refs {
-		kind := strings.ToUpper(ref.Kind)
+	for _, object := range about {
+		kind := strings.ToUpper(object.Kind)
 		if values[kind] == "" {
-			values[kind], values[kind+"_NAMESPACE"] = ref.Name, ref.Namespace
+			values[kind], values[kind+"_NAMESPACE"] = object.Name, object.Namespace
 		}
 	}
 	return values
@@ -221,10 +219,10 @@ func placeholders(cluster *ucv1.Cluster, message, where string) map[string]strin
 
 // commandsOf fills the placeholders in. A command about an object that the message does not name is left out. What does harm
 // at the wrong moment keeps its placeholders of objects: a person writes the name.
-func commandsOf(blocks []runbooks.Block, cluster *ucv1.Cluster, message string) []commandBlock {
+func commandsOf(blocks []runbooks.Block, cluster *ucv1.Cluster, about []ucv1.ObjectName) []commandBlock {
 	var filled []commandBlock
 	for _, block := range blocks {
-		one, values := commandBlock{Where: block.Where, Only: block.Only}, placeholders(cluster, message, block.Where)
+		one, values := commandBlock{Where: block.Where, Only: block.Only}, placeholders(cluster, about, block.Where)
 		for _, command := range block.Commands {
 			if text, named := fillCommand(command, values, block); named {
 				one.Commands = append(one.Commands, text)

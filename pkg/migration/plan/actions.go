@@ -143,12 +143,12 @@ func appliedObjects(in Input, action outcome.Action, applied map[string]bool) []
 // adopted are the objects of someone else that the action takes over.
 func adopted(in Input, action outcome.Action, applied map[string]bool) []string {
 	addons := in.Start.Observation.Addons.Value()
-	foreign := map[outcome.AddonSetName][]string{outcome.CCMSet: addons.CCM.Foreign,
+	foreign := map[outcome.AddonSetName][]observation.Text{outcome.CCMSet: addons.CCM.Foreign,
 		outcome.CSISet: addons.CSI.Foreign}[action.AddonSet]
 	var names []string
 	for _, theirs := range foreign {
 		for name := range in.Dry {
-			if !applied[name] && (theirs == name || strings.HasPrefix(theirs, name+" ")) {
+			if !applied[name] && slices.Contains(observation.RefNames(theirs.Objects), name) {
 				names = append(names, name)
 			}
 		}

@@ -56,9 +56,7 @@ func brokenWebhooks(o Facts, _ time.Time) []observation.Finding {
 		switch {
 		case !webhook.Fails || webhook.Service == "" || len(webhook.Matches) == 0 || known && ready:
 		case webhook.Ready.IsUnknown():
-			findings = append(findings, observation.Finding{
-				NotLookedAt: true, Message: "Could not look at the endpoints of " + webhook.String() + ": " + webhook.Ready.Why() + ".",
-			})
+			findings = append(findings, observation.NotLookedAt("the endpoints of "+webhook.String()+": "+webhook.Ready.Why()))
 		default:
 			broken = append(broken, webhook.String())
 		}
@@ -102,6 +100,7 @@ func expiring(o Facts, now time.Time) []observation.Finding {
 	finding := observation.Finding{
 		Severity: observation.Warning, Action: "Renew them.",
 		Message: fmt.Sprintf("The credentials in %s run out at %s.", source, expires.UTC().Format(time.RFC3339)),
+		Named:   []observation.Ref{source},
 	}
 	if tooEarly && o.Cluster.Status.StartedAt == nil {
 		finding.Severity = observation.Blocking

@@ -33,7 +33,7 @@ func complaints(list []Complaint, what string) []observation.Finding {
 	for _, complaint := range list {
 		findings = append(
 			findings,
-			about([]string{complaint.Object}, what+" ("+complaint.Message+")", "Fix what it says; see the CCM's logs.")...)
+			about([]observation.Ref{complaint.Object}, what+" ("+complaint.Message+")", "Fix what it says; see the CCM's logs.")...)
 	}
 	return findings
 }

@@ -69,12 +69,12 @@ func leaderElectionOff(o Facts, _ time.Time) []observation.Finding {
 		return nil
 	}
 	found := about(
-		[]string{kcm.String()},
+		[]observation.Ref{kcm.Ref},
 		"It runs with --leader-elect=false, so all replicas run the cloud loops at once",
 		"Remove the flag.",
 	)
 	if kcm.Replicas <= 1 {
-		return severe(observation.Warning, about([]string{kcm.String()}, "It runs with --leader-elect=false, so a rolling update "+
+		return severe(observation.Warning, about([]observation.Ref{kcm.Ref}, "It runs with --leader-elect=false, so a rolling update "+
 			"runs the loops twice for a moment",
 			"Remove the flag, or let the Deployment's strategy be Recreate."))
 	}
@@ -95,11 +95,12 @@ func unknownLeader(o Facts, now time.Time) []observation.Finding {
 	lasts := time.Duration(lease.DurationSeconds) * time.Second
 	switch {
 	case !lease.ChangedAt.IsZero() && now.Sub(lease.ChangedAt) < lasts:
-		return about([]string{lease.String()}, "It is renewed by "+lease.Holder+", which is no pod of "+kcm.String()+
-			": that KCM would go on running the cloud loops", "Find and stop it; it may run on a Node that was part of the control plane.")
+		return about([]observation.Ref{lease.Ref}, observation.Say("It is renewed by "+lease.Holder+", which is no pod of ", kcm,
+			": that KCM would go on running the cloud loops"), "Find and stop it; it may run on a Node that was part of "+
+			"the control plane.")
 	case now.Sub(lease.WatchedAt) < lasts:
-		return []observation.Finding{{NotLookedAt: true, Message: "Could not look at whether the holder of " + lease.String() +
-			" is alive: no pod of KCM holds it, and it was not watched for long enough."}}
+		return []observation.Finding{observation.NotLookedAt("whether the holder of ", lease,
+			" is alive: no pod of KCM holds it, and it was not watched for long enough")}
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func leaseLong(o Facts, _ time.Time) []observation.Finding {
 	if err != nil || lasts <= longLease {
 		return nil
 	}
-	return about([]string{kcm.String()}, fmt.Sprintf("Its Lease lasts for %s, and so may the time without cloud loops", lasts),
+	return about([]observation.Ref{kcm.Ref}, fmt.Sprintf("Its Lease lasts for %s, and so may the time without cloud loops", lasts),
 		"Shorten --leader-elect-lease-duration, or choose a quiet hour.")
 }
 
@@ -131,26 +132,26 @@ func (o Facts) components() []observation.Component {
 }
 
 func rollingOut(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.components(), observation.Component.String, func(c observation.Component) bool { return !c.RolledOut }),
+	return about(chosen(o.components(), observation.Component.Reference, func(c observation.Component) bool { return !c.RolledOut }),
 		"They are being rolled out, so pods of before may still run", "Wait until they are rolled out, or see why they are not.")
 }
 
 func podsDiffer(o Facts, _ time.Time) []observation.Finding {
 	kcm := o.ControlPlane.Value().KCM
-	return about(chosen(kcm.Pods, func(p observation.Process) string {
-		return "Pod " + kcm.Namespace + "/" +
-			p.PodName
+	return about(chosen(kcm.Pods, func(p observation.Process) observation.Ref {
+		return observation.Ref{Kind: "Pod", Namespace: kcm.Namespace, Name: p.PodName}
 	}, func(p observation.Process) bool {
 		return !p.Ended && p.Arguments.Understood() && !slices.Equal(p.Arguments.CloudLoops(), kcm.Arguments.CloudLoops())
-	}), "They run other cloud loops than the template of "+kcm.String()+" says", "Delete them, and wait until new ones run.")
+	}), observation.Say("They run other cloud loops than the template of ", kcm, " says"),
+		"Delete them, and wait until new ones run.")
 }
 
 // unclaimedComponents are looked at before the start, because what is found at step Finalize is found too late.
 func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
-	var unclaimed, foreign []string
+	var unclaimed, foreign []observation.Text
 	for _, neighbor := range o.ControlPlane.Value().Neighbors {
 		names := migration.InTreeConfiguration(neighbor, o.Provider.Value())
-		sentence := neighbor.String() + " (" + neighbor.Field + "): " + strings.Join(names, ", ")
+		sentence := observation.Say(neighbor, " ("+neighbor.Field+"): "+strings.Join(names, ", "))
 		switch {
 		case len(names) > 0 && neighbor.Foreign:
 			foreign = append(foreign, sentence)
@@ -167,12 +168,12 @@ func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 
 func machineControllerMissing(o Facts, _ time.Time) []observation.Finding {
 	gap := migration.MachineControllerGap(o.MachineController.Value())
-	if gap == "" ||
+	if gap.Words == "" ||
 		len(o.Machines.Value().Machines)+len(o.Machines.Value().Deployments) == 0 &&
 			!migration.MachineControllerWanted(o.MachineController.Value()) {
 		return nil
 	}
-	return []observation.Finding{{Message: gap, Action: migration.MachineControllerRemedy}}
+	return []observation.Finding{{Message: gap.Words, Named: gap.Objects, Action: migration.MachineControllerRemedy}}
 }
 
 func flagChecks() []check {
@@ -208,18 +209,18 @@ func removals() []removal {
 	return []removal{{"cloud-provider", 33, apiServer}, {"cloud-config", 33, apiServer}, {"concurrent-service-syncs", 37, manager}}
 }
 
-func (o Facts) removedIn(minor int) []string {
-	var found []string
+func (o Facts) removedIn(minor int) []observation.Text {
+	var found []observation.Text
 	for _, component := range o.components() {
 		for _, removal := range removals() {
 			if _, given := component.Arguments.Flag(removal.flag); given && removal.of(component) && minor >= removal.minor {
-				found = append(found, component.String()+" --"+removal.flag)
+				found = append(found, observation.Say(component, " --"+removal.flag))
 			}
 		}
 		// https://github.com/kubernetes/website/blob/main/content/en/docs/reference/command-line-tools-reference/feature-gates/DisableCloudProviders.md
 		for _, gate := range []string{"DisableCloudProviders", "DisableKubeletCloudCredentialProviders"} {
 			if _, given := component.Arguments.FeatureGate(gate); given && minor >= 33 {
-				found = append(found, component.String()+" gate "+gate)
+				found = append(found, observation.Say(component, " gate "+gate))
 			}
 		}
 	}
@@ -236,11 +237,12 @@ func removedFlags(o Facts, _ time.Time) []observation.Finding {
 
 func flagsRemovedNext(o Facts, _ time.Time) []observation.Finding {
 	next := o.removedIn(o.minor() + 1)
-	next = slices.DeleteFunc(next, func(flag string) bool { return slices.Contains(o.removedIn(o.minor()), flag) })
+	now := observation.Words(o.removedIn(o.minor()))
+	next = slices.DeleteFunc(next, func(flag observation.Text) bool { return slices.Contains(now, flag.Words) })
 	for _, component := range o.components() {
 		for _, gate := range o.Provider.Value().RetiredGates {
 			if _, given := component.Arguments.FeatureGate(gate); given {
-				next = append(next, component.String()+" gate "+gate)
+				next = append(next, observation.Say(component, " gate "+gate))
 			}
 		}
 	}

@@ -190,17 +190,17 @@ func networkStories() map[string]story {
 		},
 		"no one knows the routes": {id: "RoutesUnknown", wrong: routes, severity: observation.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
 		"a pod pulls with the kubelet's password": {
-			id: "ImageCredentials", wrong: pods(Pods{Pulling: map[string][]string{"mine.azurecr.io": {"Pod default/web"}}}), severity: observation.Blocking,
+			id: "ImageCredentials", wrong: pods(Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Blocking,
 			objects: []string{"Pod default/web"}, says: "mine.azurecr.io", without: noPodsSeen,
 		},
 		"a pod pulls with the kubelet's password, until the next upgrade": {
 			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.Registries.LastMinor = 25 }) },
-			wrong: pods(Pods{Pulling: map[string][]string{"mine.azurecr.io": {"Pod default/web"}}}), severity: observation.Warning,
+			wrong: pods(Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning,
 			objects: []string{"Pod default/web"}, says: "before the cluster is upgraded", without: noPodsSeen,
 		},
 		"a pod pulls what may be public": {
 			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.Registries.Public = true }) },
-			wrong: pods(Pods{Pulling: map[string][]string{"gcr.io": {"Pod default/web"}}}), severity: observation.Warning,
+			wrong: pods(Pods{Pulling: map[string][]observation.Ref{"gcr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning,
 			objects: []string{"Pod default/web"}, says: "gcr.io", without: noPodsSeen,
 		},
 	}

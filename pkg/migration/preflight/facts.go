@@ -105,12 +105,12 @@ type Attachment struct {
 
 // Pods is what matters of all pods.
 type Pods struct {
-	// Inline are pods with in-tree volumes that have no PersistentVolume, as "Pod namespace/name", by plugin.
-	Inline map[string][]string
+	// Inline are pods with in-tree volumes that have no PersistentVolume, by plugin.
+	Inline map[string][]observation.Ref
 	// Pulling are pods without a secret for pulling, by the host of an image of theirs that a kubelet of a cloud has a password for.
-	Pulling map[string][]string
+	Pulling map[string][]observation.Ref
 	// Autoscalers are workloads' pods that run the cluster-autoscaler.
-	Autoscalers []string
+	Autoscalers []observation.Ref
 }
 
 // Budget is a PodDisruptionBudget.
@@ -152,7 +152,7 @@ type Credentials struct {
 	// Expires is when a client certificate or a token runs out. Zero: never, or no one can tell from them.
 	Expires time.Time
 	// Source is the Secret that they are from.
-	Source string
+	Source observation.Ref
 }
 
 // Server is the API server of the user cluster.
@@ -172,4 +172,7 @@ type Cloud struct {
 }
 
 // Complaint is an event of an object.
-type Complaint struct{ Object, Message string }
+type Complaint struct {
+	Object  observation.Ref
+	Message string
+}

@@ -54,7 +54,7 @@ func healthy() Facts {
 			Pools:          observation.Known([]Pool{{Ref: poolRef()}}),
 			Webhooks:       observation.Known[[]Webhook](nil),
 			Denied:         observation.Known[[]string](nil),
-			Credentials:    observation.Known(Credentials{Expires: noon().AddDate(1, 0, 0), Source: "Secret user-alpha/alpha-kubeconfig"}),
+			Credentials:    observation.Known(Credentials{Expires: noon().AddDate(1, 0, 0), Source: observation.Ref{Kind: "Secret", Namespace: "user-alpha", Name: "alpha-kubeconfig"}}),
 			Server:         observation.Known(Server{Version: "v1.25.16", Skew: time.Second}),
 			Cloud:          observation.Known(Cloud{}),
 		},

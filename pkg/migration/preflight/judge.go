@@ -3,7 +3,6 @@ package preflight
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -109,17 +108,14 @@ func JudgeCredentials(o Facts, now time.Time) []observation.Finding {
 
 func (c check) ask(o Facts, now time.Time) []observation.Finding {
 	if why := c.unseen(o); why != "" {
-		return []observation.Finding{{
-			ID: c.id, Reason: ucv1.PreflightFailedReason, Severity: c.severity, NotLookedAt: true, BeforeRoll: c.beforeRoll,
-			Message: "Could not look at " + strings.TrimSuffix(why, ".") + ".",
-		}}
+		finding := observation.NotLookedAt(why)
+		finding.ID, finding.Reason, finding.Severity, finding.BeforeRoll = c.id, ucv1.PreflightFailedReason, c.severity, c.beforeRoll
+		return []observation.Finding{finding}
 	}
 	var findings []observation.Finding
 	for _, finding := range c.find(o, now) {
 		finding.ID, finding.Reason, finding.BeforeRoll = c.id, ucv1.PreflightFailedReason, c.beforeRoll
 		finding.Severity = cmp.Or(finding.Severity, c.severity)
-		slices.Sort(finding.Objects)
-		finding.Objects = slices.Compact(finding.Objects)
 		findings = append(findings, finding)
 	}
 	return findings
@@ -134,11 +130,15 @@ func unseen[T any](what string, fact observation.Observed[T]) string {
 }
 
 // about is one finding about all of the objects, or none when there are none.
-func about(objects []string, message, action string) []observation.Finding {
+func about[T any](objects []T, message any, action string) []observation.Finding {
 	if len(objects) == 0 {
 		return nil
 	}
-	return []observation.Finding{{Message: message, Objects: objects, Action: action}}
+	said, texts := observation.Say(message), observation.SortTexts(observation.Texts(objects))
+	return []observation.Finding{{
+		Message: said.Words, Objects: observation.Words(texts), Named: observation.Say(said, observation.Join(texts, "")).Objects,
+		Action: action,
+	}}
 }
 
 // severe gives findings another severity than that of their check.
@@ -150,8 +150,8 @@ func severe(severity observation.Severity, findings []observation.Finding) []obs
 }
 
 // chosen are the names of those items that a rule is about.
-func chosen[T any](items []T, name func(T) string, is func(T) bool) []string {
-	var names []string
+func chosen[T, N any](items []T, name func(T) N, is func(T) bool) []N {
+	var names []N
 	for _, item := range items {
 		if is(item) {
 			names = append(names, name(item))

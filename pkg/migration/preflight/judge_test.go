@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // story is a check with what it finds, and what it cannot do without.
@@ -66,7 +67,9 @@ func TestChecks(t *testing.T) {
 			g.Expect(found[0].Severity).To(Equal(s.severity))
 			g.Expect(found[0].NotLookedAt).To(Equal(s.unseen))
 			g.Expect(found[0].Objects).To(Equal(s.objects))
-			g.Expect(migration.TextOf(found[0])).To(ContainSubstring(s.says))
+			said := migration.TextOf(found[0])
+			g.Expect(said.Words).To(ContainSubstring(s.says))
+			g.Expect(messages.Unnamed(said.Words, said.Objects)).To(Succeed())
 			g.Expect(found[0].Reason).To(Equal("PreflightFailed"))
 
 			if s.without != nil {
@@ -161,11 +164,13 @@ func versionStories() map[string]story {
 		"a clock is an hour behind": {id: "ClockSkew", wrong: skewed(-time.Hour), severity: observation.Blocking, says: "behind ours", without: noServer},
 		"a load balancer is refused": {
 			id: "LoadBalancerRefused", wrong: func(o *Facts) {
-				o.Cloud = observation.Known(Cloud{Services: []Complaint{{"Service default/web", "quota exceeded"}}})
+				o.Cloud = observation.Known(Cloud{Services: []Complaint{{observation.Ref{Kind: "Service", Namespace: "default", Name: "web"}, "quota exceeded"}}})
 			}, severity: observation.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded", without: func(o *Facts) { blind(&o.Cloud) },
 		},
 		"a route is refused": {
-			id: "RouteRefused", wrong: func(o *Facts) { o.Cloud = observation.Known(Cloud{Routes: []Complaint{{"Node n1", "no"}}}) },
+			id: "RouteRefused", wrong: func(o *Facts) {
+				o.Cloud = observation.Known(Cloud{Routes: []Complaint{{observation.NodeRef("n1"), "no"}}})
+			},
 			severity: observation.Blocking, objects: []string{"Node n1"}, says: "no network", without: func(o *Facts) { blind(&o.Cloud) },
 		},
 	}

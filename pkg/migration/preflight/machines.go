@@ -65,10 +65,10 @@ func saysQuota(problem string) bool {
 	return slices.ContainsFunc(quotaWords(), func(word string) bool { return strings.Contains(problem, word) })
 }
 
-func machineName(machine observation.Machine) string { return machine.String() }
+func machineName(machine observation.Machine) observation.Ref { return machine.Ref }
 
 func paused(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.Machines.Value().Deployments, func(d observation.MachineDeployment) string { return d.String() },
+	return about(chosen(o.Machines.Value().Deployments, func(d observation.MachineDeployment) observation.Ref { return d.Ref },
 		func(d observation.MachineDeployment) bool { return d.Paused }),
 		"They are paused, so their Machines are not replaced", "Set spec.paused to false before the migration comes to step Roll.")
 }
@@ -114,10 +114,10 @@ func quotaExceeded(o Facts, _ time.Time) []observation.Finding {
 }
 
 func managed(o Facts, _ time.Time) []observation.Finding {
-	tools := map[string][]string{}
+	tools := map[string][]observation.Ref{}
 	for _, pool := range o.Pools.Value() {
 		if pool.Tool != "" {
-			tools[pool.Tool] = append(tools[pool.Tool], pool.String())
+			tools[pool.Tool] = append(tools[pool.Tool], pool.Ref)
 		}
 	}
 	var findings []observation.Finding
@@ -133,7 +133,7 @@ func autoscaled(o Facts, _ time.Time) []observation.Finding {
 	objects := slices.Clone(o.Pods.Value().Autoscalers)
 	for _, pool := range o.Pools.Value() {
 		if pool.Autoscaled {
-			objects = append(objects, pool.String())
+			objects = append(objects, pool.Ref)
 		}
 	}
 	return about(objects, "A cluster-autoscaler changes the number of Machines: it may take away those that were just made, and "+
@@ -163,8 +163,8 @@ func disruptionChecks() []check {
 
 func unseenBudgets(o Facts) string { return unseen("the PodDisruptionBudgets", o.Budgets) }
 
-func budgetName(budget Budget) string {
-	return "PodDisruptionBudget " + budget.Namespace + "/" + budget.Name
+func budgetName(budget Budget) observation.Ref {
+	return observation.Ref{Kind: "PodDisruptionBudget", Namespace: budget.Namespace, Name: budget.Name}
 }
 
 func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }

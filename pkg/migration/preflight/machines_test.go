@@ -74,7 +74,7 @@ func machineStories() map[string]story {
 			says: "Argo CD", without: noPoolsSeen,
 		},
 		"an autoscaler runs": {
-			id: "AutoscalerPresent", wrong: pods(Pods{Autoscalers: []string{"Pod kube-system/ca"}}), severity: observation.Warning,
+			id: "AutoscalerPresent", wrong: pods(Pods{Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: "ca"}}}), severity: observation.Warning,
 			objects: []string{"Pod kube-system/ca"}, says: "cluster-autoscaler", without: noPodsSeen,
 		},
 		"a MachineDeployment is scaled by itself": {

@@ -69,7 +69,7 @@ func allocator(o Facts, _ time.Time) []observation.Finding {
 	if !kcm.Arguments.True("allocate-node-cidrs", false) || kind == "" || kind == "RangeAllocator" {
 		return nil
 	}
-	return about([]string{kcm.String()}, "It runs with --cidr-allocator-type="+kind+", which needs the in-tree provider",
+	return about([]observation.Ref{kcm.Ref}, "It runs with --cidr-allocator-type="+kind+", which needs the in-tree provider",
 		"Let KCM allocate with RangeAllocator, or let the CCM do it and set --allocate-node-cidrs=false.")
 }
 
@@ -78,7 +78,7 @@ func clusterCIDRMissing(o Facts, _ time.Time) []observation.Finding {
 	if !o.runsRoutes() || kcm.Arguments.Flags["cluster-cidr"] != "" {
 		return nil
 	}
-	return about([]string{kcm.String()}, "It makes routes without --cluster-cidr, and the CCM needs that to know its own",
+	return about([]observation.Ref{kcm.Ref}, "It makes routes without --cluster-cidr, and the CCM needs that to know its own",
 		"Set --cluster-cidr, or --configure-cloud-routes=false where the network plugin makes no use of routes.")
 }
 
@@ -96,7 +96,7 @@ func prefixes(values []string) []netip.Prefix {
 func overlaps(o Facts, _ time.Time) []observation.Finding {
 	type owned struct {
 		prefix netip.Prefix
-		node   string
+		node   observation.Ref
 	}
 	var all []owned
 	for _, node := range o.NodeDetails.Value() {
@@ -108,10 +108,10 @@ func overlaps(o Facts, _ time.Time) []observation.Finding {
 		return cmp.Or(
 			a.prefix.Addr().Compare(b.prefix.Addr()),
 			cmp.Compare(a.prefix.Bits(), b.prefix.Bits()),
-			cmp.Compare(a.node, b.node),
+			cmp.Compare(a.node.Name, b.node.Name),
 		)
 	})
-	var nodes []string
+	var nodes []observation.Ref
 	for i := 1; i < len(all); i++ {
 		widest := all[i-1]
 		if widest.prefix.Overlaps(all[i].prefix) && widest.node != all[i].node {

@@ -52,7 +52,7 @@ func nodeChecks() []check {
 	}
 }
 
-func nodeName(node observation.Node) string { return "Node " + node.Name }
+func nodeName(node observation.Node) observation.Ref { return node.Reference() }
 
 func notReady(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Nodes.Value(), nodeName, func(n observation.Node) bool { return !n.Ready }),
@@ -86,13 +86,13 @@ func foreignProviderIDs(o Facts, _ time.Time) []observation.Finding {
 }
 
 func sharedProviderIDs(o Facts, _ time.Time) []observation.Finding {
-	names := map[string][]string{}
+	names := map[string][]observation.Ref{}
 	for _, node := range o.Nodes.Value() {
 		if node.ProviderID != "" {
 			names[node.ProviderID] = append(names[node.ProviderID], nodeName(node))
 		}
 	}
-	var shared []string
+	var shared []observation.Ref
 	for _, nodes := range names {
 		if len(nodes) > 1 {
 			shared = append(shared, nodes...)
@@ -117,7 +117,7 @@ func singleNode(o Facts, _ time.Time) []observation.Finding {
 	if len(nodes) != 1 || o.Cluster.CCMInControlPlane() {
 		return nil
 	}
-	return about([]string{nodeName(nodes[0])},
+	return about([]observation.Ref{nodeName(nodes[0])},
 		"No other Node can run the CCM: when this one is replaced, no manager runs the cloud loops until the CCM has started on the "+
 			"new one",
 		"Add a second Node before the migration where load balancers and routes must not wait.")
@@ -187,7 +187,7 @@ func otherNames(o Facts, _ time.Time) []observation.Finding {
 		"Make sure that new machines get as hostname what the cloud calls them; for --hostname-override see the provider's CCM.")
 }
 
-func detailName(node NodeDetail) string { return "Node " + node.Name }
+func detailName(node NodeDetail) observation.Ref { return observation.NodeRef(node.Name) }
 
 func nodeIPs(o Facts, _ time.Time) []observation.Finding {
 	if o.minor() < 29 {

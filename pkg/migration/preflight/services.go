@@ -51,7 +51,9 @@ func (o Facts) loadBalancers() []Service {
 	return slices.DeleteFunc(slices.Clone(o.Services.Value()), func(s Service) bool { return s.Class != "" })
 }
 
-func serviceName(service Service) string { return "Service " + service.Namespace + "/" + service.Name }
+func serviceName(service Service) observation.Ref {
+	return observation.Ref{Kind: "Service", Namespace: service.Namespace, Name: service.Name}
+}
 
 func pendingServices(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return len(s.Ingress) == 0 && !s.Deleting }),
@@ -66,13 +68,13 @@ func deletingServices(o Facts, _ time.Time) []observation.Finding {
 }
 
 func sharedAddresses(o Facts, _ time.Time) []observation.Finding {
-	owners := map[string][]string{}
+	owners := map[string][]observation.Ref{}
 	for _, service := range o.loadBalancers() {
 		for _, address := range service.Ingress {
 			owners[address] = append(owners[address], serviceName(service))
 		}
 	}
-	var shared []string
+	var shared []observation.Ref
 	for _, services := range owners {
 		if len(services) > 1 {
 			shared = append(shared, services...)

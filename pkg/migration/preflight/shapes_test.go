@@ -10,6 +10,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 // of another provider of the catalogue, with Nodes of it.
@@ -88,7 +89,7 @@ func shapes() map[string]func(*Facts) {
 		"one of zones that kept their old labels": func(o *Facts) {
 			firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{betaZoneLabel: "z1", betaRegionLabel: "r"} })(o)
 		},
-		"one that pulls public images": pods(Pods{Inline: map[string][]string{cinder: {"Pod default/web"}}}),
+		"one that pulls public images": pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}),
 	}
 }
 
@@ -101,8 +102,9 @@ func TestHealthyClustersAreNotHeldBack(t *testing.T) {
 			o := healthy()
 			shape(&o)
 			for _, finding := range Judge(o, noon()) {
-				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+migration.TextOf(finding))
-				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), migration.TextOf(finding))
+				g.Expect(messages.Unnamed(migration.TextOf(finding).Words, finding.Named)).To(Succeed())
+				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+migration.TextOf(finding).Words)
+				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), migration.TextOf(finding).Words)
 			}
 		})
 	}

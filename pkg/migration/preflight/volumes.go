@@ -60,7 +60,9 @@ func volumeChecks() []check {
 	}
 }
 
-func volumeName(volume Volume) string { return "PersistentVolume " + volume.Name }
+func volumeName(volume Volume) observation.Ref {
+	return observation.Ref{Kind: "PersistentVolume", Name: volume.Name}
+}
 
 // served says that the CSI driver serves the volumes of a plugin, by a gate that we switch on or without one.
 func served(o Facts, plugin string) bool {
@@ -96,9 +98,8 @@ func stuckAttachments(o Facts, _ time.Time) []observation.Finding {
 	for _, node := range o.Nodes.Value() {
 		names[node.Name] = true
 	}
-	return about(chosen(o.Attachments.Value(), func(a Attachment) string {
-		return "VolumeAttachment " +
-			a.Name
+	return about(chosen(o.Attachments.Value(), func(a Attachment) observation.Ref {
+		return observation.Ref{Kind: "VolumeAttachment", Name: a.Name}
 	}, func(a Attachment) bool {
 		return a.Problem != "" || !names[a.Node]
 	}), "The volume could not be attached or detached, or its Node is gone, so the cloud may have it attached elsewhere",
@@ -190,9 +191,8 @@ func storageChecks() []check {
 }
 
 func inTreeClasses(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.StorageClasses.Value(), func(c observation.StorageClass) string {
-		return "StorageClass " +
-			c.Name
+	return about(chosen(o.StorageClasses.Value(), func(c observation.StorageClass) observation.Ref {
+		return observation.Ref{Kind: "StorageClass", Name: c.Name}
 	}, func(c observation.StorageClass) bool {
 		return strings.HasPrefix(c.Provisioner, "kubernetes.io/") && c.Provisioner != "kubernetes.io/no-provisioner"
 	}), "Their provisioner is in-tree: the CSI driver makes their volumes, and claims show that in an annotation",

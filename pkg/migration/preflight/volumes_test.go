@@ -31,11 +31,11 @@ func volumeStories() map[string]story {
 			severity: observation.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
 		},
 		"a pod has a volume of its own": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{cinder: {"Pod default/web"}}}), severity: observation.Warning, objects: web,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning, objects: web,
 			says: "without a PersistentVolume", without: noPodsSeen,
 		},
 		"a pod has a volume of its own that no one serves": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]string{"kubernetes.io/gce-pd": {"Pod default/web"}}}), severity: observation.Blocking,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{"kubernetes.io/gce-pd": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Blocking,
 			objects: web, says: "does not serve", without: noPodsSeen,
 		},
 		"a volume is attached to a Node that is gone": {

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
@@ -178,7 +179,9 @@ func TestAddonsAndGates(t *testing.T) {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{{
 					Name: "installs another CCM", When: AtStep(ucv1.StepAdmitted),
-					Do: func(w *World) { AddForeignAddon(w, "Deployment kube-system/ccm (helm)") },
+					Do: func(w *World) {
+						AddForeignAddon(w, observation.Ref{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}, "helm")
+					},
 				}}, then(ucv1.ForeignObjectsReason, RemoveForeignAddons)...)
 			}),
 			ends: ucv1.StepFinished, says: []string{"STALLED", "Deployment kube-system/ccm (helm)"},

@@ -240,8 +240,8 @@ func DeleteCCM(w *World) { w.Addons.CCM.Drop("Deployment") }
 func LeaveFence(w *World, open bool) { w.Leases.FenceOpen = open }
 
 // AddForeignAddon puts an object that is not ours where one of ours should be.
-func AddForeignAddon(w *World, name string) {
-	w.Addons.CCM.Foreign = append(w.Addons.CCM.Foreign, name)
+func AddForeignAddon(w *World, object observation.Ref, owner string) {
+	w.Addons.CCM.Foreign = append(w.Addons.CCM.Foreign, observation.Say(object, " ("+owner+")"))
 }
 
 // RemoveForeignAddons takes them away again.

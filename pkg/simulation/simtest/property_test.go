@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -13,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 var (
@@ -43,8 +46,9 @@ func TestEverySeedKeepsTheRules(t *testing.T) {
 	for worker := range workers {
 		wait.Go(func() {
 			for seed := worker; seed < seeds && failures[worker] == nil; seed += workers {
-				transcript, err := Run(uint64(seed), tested(uint64(seed)))
-				if err := checkRandom(transcript, err); err != nil {
+				var unnamed error
+				transcript, err := Run(uint64(seed), asked(tested(uint64(seed)), &unnamed))
+				if err := cmp.Or(checkRandom(transcript, err), unnamed); err != nil {
 					failures[worker] = fmt.Errorf("replay with -args -seed %d: %w\n%s", seed, err, transcript)
 				}
 			}
@@ -76,6 +80,16 @@ func randomCache(rng *rand.Rand, s *Scenario) {
 	if rng.IntN(3) == 0 {
 		s.Faults.Stale, s.Faults.Cached, s.Faults.Confirms = rng.Float64(), CachedParts(), true
 	}
+}
+
+// asked looks at every decision: what its messages name is there as data, too.
+func asked(scenario Scenario, unnamed *error) Scenario {
+	killAt := scenario.KillAt
+	scenario.KillAt = func(passes int, point KillPoint, decision migration.Decision) bool {
+		*unnamed = cmp.Or(*unnamed, messages.UnnamedIn(decision.Failure, decision.Wait))
+		return killAt != nil && killAt(passes, point, decision)
+	}
+	return scenario
 }
 
 // checkRandom: every random world has people who do what the messages say, so each of them ends well.

@@ -21,8 +21,10 @@ func TestStoriesReadAsTheyDid(t *testing.T) {
 	for _, story := range Stories() {
 		t.Run(story.Name, func(t *testing.T) {
 			g := NewWithT(t)
-			transcript, err := Run(1, story)
+			var unnamed error
+			transcript, err := Run(1, asked(story, &unnamed))
 			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(unnamed).NotTo(HaveOccurred())
 			g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished))
 			file := filepath.Join("testdata", story.Name+".golden")
 			if *update {

@@ -30,6 +30,7 @@ type FieldChange struct {
 
 // ObjectPlan is what the adoption of one object changes.
 type ObjectPlan struct {
+	ref observation.Ref
 	// Object with whoever seems to manage it.
 	Object  string        `json:"object"`
 	Kind    string        `json:"kind"`
@@ -42,7 +43,7 @@ type ObjectPlan struct {
 const masked = "(masked)"
 
 func (p ObjectPlan) takeover() observation.Takeover {
-	takeover := observation.Takeover{Object: p.Object, Kind: p.Kind, Problem: p.Problem}
+	takeover := observation.Takeover{Ref: p.ref, Object: p.Object, Problem: p.Problem}
 	for _, change := range p.Changes {
 		takeover.Fields = append(takeover.Fields, change.Path)
 	}
@@ -70,7 +71,7 @@ func (in *Installer) AdoptionPlan(ctx context.Context, inventory []InventoryEntr
 
 // planOf is the difference that the engine would make, by the API server's own dry run. That it refuses is a part of the plan.
 func (in *Installer) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
-	plan := ObjectPlan{Object: describeOwner(live), Kind: live.GetKind(), Changes: []FieldChange{}}
+	plan := ObjectPlan{ref: reads.RefOf(live), Object: describeOwner(live), Kind: live.GetKind(), Changes: []FieldChange{}}
 	change, before, after, err := manager(in.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	switch {
 	case err != nil:

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 func TestChangesOfAnAdoption(t *testing.T) {
@@ -123,10 +125,13 @@ func TestDriverThatServesNoOne(t *testing.T) {
 		Status: appsv1.DeploymentStatus{Replicas: 1},
 	}
 	s, _ := installerWith(interceptor.Funcs{}, append(append(node("a"), node("b")...), theirs)...)
-	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x (Helm release csi)")).To(Equal("CSIDriver x (Helm release " +
+	driver := observation.Say(observation.Ref{Kind: "CSIDriver", Name: "x"}, " (Helm release csi)")
+	problem := s.driverProblem(t.Context(), addons.CSI, driver)
+	g.Expect(problem.Objects).To(Equal([]observation.Ref{driver.Objects[0], {Kind: "Deployment", Namespace: "infra", Name: "csi"}}))
+	g.Expect(problem.Words).To(Equal("CSIDriver x (Helm release " +
 		"csi) does not satisfy what is wanted: it is registered on 0 of 2 Nodes; by its image it is run by Deployment infra/csi (0 " +
 		"of 1 pods available). Repair it, or uninstall it with its CSIDriver."))
 	s, _ = installerWith(interceptor.Funcs{})
-	g.Expect(s.driverProblem(t.Context(), addons.CSI, "CSIDriver x")).To(ContainSubstring("0 of 0 Nodes, and no workload runs " +
+	g.Expect(s.driverProblem(t.Context(), addons.CSI, driver).Words).To(ContainSubstring("0 of 0 Nodes, and no workload runs " +
 		"its program."))
 }

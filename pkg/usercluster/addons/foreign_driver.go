@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,15 +18,15 @@ import (
 
 // driverProblem says why a driver of someone else, which is registered on no Node, does not satisfy: on how many it is not,
 // and which of its workloads are not there. It is a hint for a person; what cannot be listed is left out.
-func (in *Installer) driverProblem(ctx context.Context, set manifest.Set, described string) string {
+func (in *Installer) driverProblem(ctx context.Context, set manifest.Set, driver observation.Text) observation.Text {
 	nodes := len(in.nodes(ctx).Value())
-	problem := fmt.Sprintf("%s does not satisfy what is wanted: it is registered on 0 of %d Nodes", described, nodes)
+	problem := observation.Say(driver, " does not satisfy what is wanted: it is registered on 0 of ", nodes, " Nodes")
 	images := programsOf(set)
-	var workloads []string
+	var workloads []observation.Text
 	note := func(kind string, object metav1.ObjectMeta, pod corev1.PodSpec, available, wanted int32) {
 		if runs(pod, images) {
-			ref := observation.Ref{Kind: kind, Namespace: object.Namespace, Name: object.Name}
-			workloads = append(workloads, reads.Keep(ctx, fmt.Sprintf("%s (%d of %d pods available)", ref, available, wanted)))
+			ref := reads.Keep(ctx, observation.Ref{Kind: kind, Namespace: object.Namespace, Name: object.Name})
+			workloads = append(workloads, observation.Say(ref, fmt.Sprintf(" (%d of %d pods available)", available, wanted)))
 		}
 	}
 	newDeployments := func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }
@@ -49,11 +48,10 @@ func (in *Installer) driverProblem(ctx context.Context, set manifest.Set, descri
 		}
 	})
 	if len(workloads) == 0 {
-		return problem + ", and no workload runs its program. Repair it, or uninstall it with its CSIDriver."
+		return observation.Say(problem, ", and no workload runs its program. Repair it, or uninstall it with its CSIDriver.")
 	}
-	slices.Sort(workloads)
-	return problem + "; by its image it is run by " + strings.Join(workloads, ", ") +
-		". Repair it, or uninstall it with its CSIDriver."
+	return observation.Say(problem, "; by its image it is run by ", observation.Join(observation.SortTexts(workloads), ", "),
+		". Repair it, or uninstall it with its CSIDriver.")
 }
 
 // programsOf are the images of a set's own program, by the last element of their names, so that mirrors count. Sidecars are

@@ -23,15 +23,15 @@ import (
 // until a workload changes; why its pods do not start may be said a little later.
 func (in *Installer) unhealthy(
 	ctx context.Context, name outcome.AddonSetName, workloads []*unstructured.Unstructured,
-) ([]string, error) {
+) ([]observation.Text, error) {
 	mark := in.watches.MarkOfLasting(workloadResources()...)
 	if slices.ContainsFunc(workloads, manifest.BesideControlPlane) {
 		mark = in.beside.mark().And(mark)
 	}
-	sentences := in.health[name].Read(ctx, in.clock.Now(), mark, func() observation.Observed[[]string] {
+	sentences := in.health[name].Read(ctx, in.clock.Now(), mark, func() observation.Observed[[]observation.Text] {
 		found, err := in.readUnhealthy(ctx, workloads)
 		if err != nil {
-			return observation.Unknown[[]string](err.Error())
+			return observation.Unknown[[]observation.Text](err.Error())
 		}
 		return observation.Known(found)
 	})
@@ -41,8 +41,8 @@ func (in *Installer) unhealthy(
 	return sentences.Value(), nil
 }
 
-func (in *Installer) readUnhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]string, error) {
-	var sentences []string
+func (in *Installer) readUnhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]observation.Text, error) {
+	var sentences []observation.Text
 	for _, want := range workloads {
 		ref := reads.RefOf(want)
 		live, err := in.get(ctx, want)
@@ -59,9 +59,9 @@ func (in *Installer) readUnhealthy(ctx context.Context, workloads []*unstructure
 		if result.Status == status.CurrentStatus {
 			continue
 		}
-		sentence := fmt.Sprintf("%s: %s", ref, result.Message)
+		sentence := observation.Say(ref, ": "+result.Message)
 		if reasons := in.podReasons(ctx, live); len(reasons) > 0 {
-			sentence += " (" + strings.Join(reasons, "; ") + ")"
+			sentence.Words += " (" + strings.Join(reasons, "; ") + ")"
 		}
 		sentences = append(sentences, sentence)
 	}

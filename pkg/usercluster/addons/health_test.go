@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 const csiDriver = "csi.simcloud.k8c.io"
@@ -48,7 +50,7 @@ func TestCSIDriverOfSomeoneElse(t *testing.T) {
 			addons := renderSimcloud(t)
 			csi := s.Observe(t.Context(), nil, addons).Value().CSI
 			g.Expect(csi.SatisfiedBy).To(Equal(tc.satisfied))
-			g.Expect(csi.Foreign).To(Equal(tc.foreign))
+			g.Expect(observation.Words(csi.Foreign)).To(ConsistOf(tc.foreign))
 			g.Expect(csi.Drifted).To(HaveLen(tc.drifted), "what satisfies us stays untouched")
 		})
 	}
@@ -96,7 +98,7 @@ func TestHealthOfAddons(t *testing.T) {
 				g.Expect(s.client.Status().Update(t.Context(), deployment)).To(Succeed())
 			}
 			ccm := s.Observe(t.Context(), inventory, addons).Value().CCM
-			g.Expect(ccm.Unhealthy).To(Equal(tc.unhealthy))
+			g.Expect(observation.Words(ccm.Unhealthy)).To(ConsistOf(tc.unhealthy))
 			g.Expect(ccm.Unschedulable).To(Equal(tc.unschedulable))
 			g.Expect(ccm.Drifted).To(BeEmpty())
 		})

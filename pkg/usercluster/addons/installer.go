@@ -35,7 +35,7 @@ type Installer struct {
 	nodes   func(context.Context) observation.Observed[[]observation.Node]
 	memory  *addonMemory
 	// health of the workloads of each set.
-	health map[outcome.AddonSetName]*kept.Value[[]string]
+	health map[outcome.AddonSetName]*kept.Value[[]observation.Text]
 }
 
 // New has compared nothing yet.
@@ -43,6 +43,6 @@ func New(options Options) *Installer {
 	return &Installer{
 		client: options.Client, beside: options.Beside, clock: options.Clock, watches: options.Watches,
 		leases: options.Leases, nodes: options.Nodes, memory: &addonMemory{},
-		health: map[outcome.AddonSetName]*kept.Value[[]string]{outcome.CCMSet: {}, outcome.CSISet: {}, outcome.ProbeSet: {}},
+		health: map[outcome.AddonSetName]*kept.Value[[]observation.Text]{outcome.CCMSet: {}, outcome.CSISet: {}, outcome.ProbeSet: {}},
 	}
 }

@@ -98,20 +98,20 @@ func (in *Installer) observeSet(
 	if err != nil {
 		return result, err
 	}
-	if compared.foreignDriver != "" {
+	if compared.foreignDriver.Words != "" {
 		serves, err := in.driverServes(ctx, set.Driver)
 		if err != nil {
 			return result, err
 		}
 		if serves {
-			result.SatisfiedBy = compared.foreignDriver
+			result.SatisfiedBy = compared.foreignDriver.Words
 			return result, nil
 		}
 		result.DriverProblem = in.driverProblem(ctx, set, compared.foreignDriver)
 	}
 	result.Drifted = slices.Clone(compared.drifted)
 	for _, theirs := range compared.foreign {
-		result.Foreign, result.Takeovers = append(result.Foreign, theirs.Object), append(result.Takeovers, theirs)
+		result.Foreign, result.Takeovers = append(result.Foreign, theirs.Text()), append(result.Takeovers, theirs)
 	}
 	if set.WorkloadWithheld {
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
@@ -142,7 +142,7 @@ type comparison struct {
 	drifted []observation.Ref
 	foreign []observation.Takeover
 	// foreignDriver describes the set's CSIDriver if that is someone else's.
-	foreignDriver string
+	foreignDriver observation.Text
 	// workloads of the set that are not someone else's.
 	workloads []*unstructured.Unstructured
 }
@@ -222,7 +222,7 @@ func (in *Installer) compare(
 	} else if due {
 		result.drifted = append(result.drifted, set.Access.Secret)
 	}
-	if len(result.drifted) == 0 && (len(result.foreign) == 0 || result.foreignDriver != "") {
+	if len(result.drifted) == 0 && (len(result.foreign) == 0 || result.foreignDriver.Words != "") {
 		in.memory.keep(name, cleanComparison{result, digest, now.Add(wait.Jitter(compareInterval/2, 2))}, change)
 	}
 	return result, nil
@@ -252,7 +252,7 @@ func summarize(set manifest.Set, found []objectComparison) comparison {
 		if theirs := found[i].foreign; theirs != nil {
 			result.foreign = append(result.foreign, *theirs)
 			if set.Driver != "" && object.GetKind() == "CSIDriver" && object.GetName() == set.Driver {
-				result.foreignDriver = theirs.Object
+				result.foreignDriver = theirs.Text()
 			}
 		}
 	}

@@ -197,7 +197,7 @@ func TestAddonsOutsideTheInventoryAreForeign(t *testing.T) {
 	}})
 	addons := renderSimcloud(t)
 	observed := s.Observe(t.Context(), nil, addons).Value()
-	g.Expect(observed.CCM.Foreign).To(Equal([]string{
+	g.Expect(observation.Words(observed.CCM.Foreign)).To(Equal([]string{
 		"ServiceAccount kube-system/cloud-controller-manager (Helm release occm; managed by helm)"}))
 	g.Expect(observed.CCM.Drifted).NotTo(ContainElement(HaveField("Kind", "ServiceAccount")))
 }

@@ -96,8 +96,8 @@ func drainedPods(pods []corev1.Pod, budgets []policyv1.PodDisruptionBudget) []ob
 
 // blockingBudget is one that allows no eviction of the pod now, as namespace/name. More than one of them allow none at all: the
 // eviction API refuses such a pod. https://kubernetes.io/docs/tasks/run-application/configure-pdb/
-func blockingBudget(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) string {
-	matching, blocking := 0, ""
+func blockingBudget(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) observation.Ref {
+	matching, blocking := 0, observation.Ref{}
 	for _, budget := range budgets {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err != nil || budget.Namespace != pod.Namespace || !selector.Matches(labels.Set(pod.Labels)) {
@@ -105,7 +105,7 @@ func blockingBudget(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) str
 		}
 		matching++
 		if budget.Status.DisruptionsAllowed == 0 || matching > 1 {
-			blocking = "PodDisruptionBudget " + budget.Namespace + "/" + budget.Name
+			blocking = observation.Ref{Kind: "PodDisruptionBudget", Namespace: budget.Namespace, Name: budget.Name}
 		}
 	}
 	return blocking

@@ -48,8 +48,8 @@ func TestDrains(t *testing.T) {
 		pod("done", nil, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 	}, []policyv1.PodDisruptionBudget{budget("front", front, 0), budget("a", twice, 1), budget("b", twice, 1)})
 	g.Expect(drained).To(Equal([]observation.DrainedPod{
-		{Namespace: "web", Name: "front", Budget: "PodDisruptionBudget web/front"},
-		{Namespace: "web", Name: "twice", Budget: "PodDisruptionBudget web/b"},
+		{Namespace: "web", Name: "front", Budget: observation.Ref{Kind: "PodDisruptionBudget", Namespace: "web", Name: "front"}},
+		{Namespace: "web", Name: "twice", Budget: observation.Ref{Kind: "PodDisruptionBudget", Namespace: "web", Name: "b"}},
 		{Namespace: "web", Name: "free"},
 		{Namespace: "web", Name: "going", Going: true, Finalizers: []string{"example.com/hold"}},
 	}))

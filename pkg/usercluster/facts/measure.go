@@ -129,7 +129,7 @@ func (r *Reader) serviceStates(ctx context.Context, balancers []observation.Load
 	}
 	states := make([]slo.ServiceState, 0, len(balancers))
 	for _, balancer := range balancers {
-		states = append(states, slo.ServiceState{Name: balancer.Namespace + "/" + balancer.Name, UID: balancer.UID,
+		states = append(states, slo.ServiceState{Namespace: balancer.Namespace, Name: balancer.Name, UID: balancer.UID,
 			Updates: updates[balancer.UID], Failures: failures[balancer.UID]})
 	}
 	return states, nil

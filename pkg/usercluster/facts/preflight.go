@@ -37,7 +37,7 @@ type Input struct {
 	// Generation of the Cluster: a person who changed it wants to know at once.
 	Generation int64
 	// Source names the Secret with our credentials.
-	Source string
+	Source observation.Ref
 }
 
 // preflightMemory keeps what was read until the migration starts.
@@ -118,7 +118,7 @@ func (p *Preflight) read(ctx context.Context, in Input) preflight.Read {
 }
 
 // Credentials says when ours run out, from the kubeconfig that the session was made of: nothing is asked.
-func (p *Preflight) Credentials(source string) observation.Observed[preflight.Credentials] {
+func (p *Preflight) Credentials(source observation.Ref) observation.Observed[preflight.Credentials] {
 	return observation.Known(preflight.Credentials{Expires: p.expires, Source: source})
 }
 

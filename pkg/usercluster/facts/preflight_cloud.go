@@ -37,9 +37,9 @@ func (p *Preflight) Cloud(ctx context.Context, since time.Time) observation.Obse
 }
 
 func (p *Preflight) readCloud(ctx context.Context, since time.Time) observation.Observed[preflight.Cloud] {
-	latest := map[string]map[string]corev1.Event{}
+	latest := map[string]map[observation.Ref]corev1.Event{}
 	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
-		latest[reason] = map[string]corev1.Event{}
+		latest[reason] = map[observation.Ref]corev1.Event{}
 		if err := reads.Pages(
 			ctx,
 			p.client,
@@ -71,20 +71,20 @@ func (p *Preflight) readCloud(ctx context.Context, since time.Time) observation.
 		}
 	}
 	for _, list := range [][]preflight.Complaint{cloud.Services, cloud.Routes} {
-		slices.SortFunc(list, func(a, b preflight.Complaint) int { return cmp.Compare(a.Object, b.Object) })
+		slices.SortFunc(list, func(a, b preflight.Complaint) int { return cmp.Compare(a.Object.String(), b.Object.String()) })
 	}
 	return observation.Known(cloud)
 }
 
 // served are the Services that want a load balancer: one that is being deleted needs no new Nodes. Nothing is read without need.
-func (p *Preflight) served(ctx context.Context, needed bool) (served map[string]bool, why string) {
+func (p *Preflight) served(ctx context.Context, needed bool) (served map[observation.Ref]bool, why string) {
 	if !needed {
 		return nil, ""
 	}
 	services := p.loadBalancers(ctx)
-	served = map[string]bool{}
+	served = map[observation.Ref]bool{}
 	for _, service := range services.Value() {
-		served["Service "+service.Namespace+"/"+service.Name] = !service.Deleting
+		served[observation.Ref{Kind: "Service", Namespace: service.Namespace, Name: service.Name}] = !service.Deleting
 	}
 	return served, services.Why()
 }
@@ -92,19 +92,19 @@ func (p *Preflight) served(ctx context.Context, needed bool) (served map[string]
 // routeless are the Nodes that the route loop says to have no route: it writes that into a condition when it failed, and takes it
 // back when it made the route.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/controllers/route/route_controller.go
-func (p *Preflight) routeless(ctx context.Context, needed bool) (routeless map[string]bool, why string) {
+func (p *Preflight) routeless(ctx context.Context, needed bool) (routeless map[observation.Ref]bool, why string) {
 	if !needed {
 		return nil, ""
 	}
 	nodes := p.NodeDetails(ctx)
-	routeless = map[string]bool{}
+	routeless = map[observation.Ref]bool{}
 	for _, node := range nodes.Value() {
-		routeless["Node "+node.Name] = node.NetworkUnavailable
+		routeless[observation.NodeRef(node.Name)] = node.NetworkUnavailable
 	}
 	return routeless, nodes.Why()
 }
 
-func complaint(object string, event corev1.Event) preflight.Complaint {
+func complaint(object observation.Ref, event corev1.Event) preflight.Complaint {
 	// What was cut in the middle of a character would be stored as another text than it is computed as, in every pass again.
 	return preflight.Complaint{
 		Object:  object,
@@ -113,13 +113,13 @@ func complaint(object string, event corev1.Event) preflight.Complaint {
 }
 
 // addLatest keeps the newest event of each object.
-func addLatest(ctx context.Context, latest map[string]corev1.Event, events []corev1.Event, since time.Time) {
+func addLatest(ctx context.Context, latest map[observation.Ref]corev1.Event, events []corev1.Event, since time.Time) {
 	for _, event := range events {
 		object := observation.Ref{
 			Kind:      event.InvolvedObject.Kind,
 			Namespace: event.InvolvedObject.Namespace,
 			Name:      event.InvolvedObject.Name,
-		}.String()
+		}
 		if known, found := latest[object]; eventTime(event).Before(since) || found && eventTime(event).Before(eventTime(known)) {
 			continue
 		}

@@ -17,7 +17,7 @@ const maxPods = 200
 
 // Pods reads all pods, page by page, and remembers the few that matter.
 func (p *Preflight) Pods(ctx context.Context, registries observation.Registries) observation.Observed[preflight.Pods] {
-	facts := preflight.Pods{Inline: map[string][]string{}, Pulling: map[string][]string{}}
+	facts := preflight.Pods{Inline: map[string][]observation.Ref{}, Pulling: map[string][]observation.Ref{}}
 	err := reads.Pages(ctx, p.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
 		for i := range list.Items {
 			addPod(&facts, &list.Items[i], registries)
@@ -33,7 +33,7 @@ func addPod(facts *preflight.Pods, pod *corev1.Pod, registries observation.Regis
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return
 	}
-	name := "Pod " + pod.Namespace + "/" + pod.Name
+	name := observation.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 	for _, volume := range pod.Spec.Volumes {
 		if plugin := inlinePlugin(&volume.VolumeSource); plugin != "" {
 			facts.Inline[plugin] = upToMost(facts.Inline[plugin], name)
@@ -52,7 +52,7 @@ func addPod(facts *preflight.Pods, pod *corev1.Pod, registries observation.Regis
 	}
 }
 
-func upToMost(pods []string, name string) []string {
+func upToMost(pods []observation.Ref, name observation.Ref) []observation.Ref {
 	if len(pods) < maxPods {
 		return append(pods, name)
 	}

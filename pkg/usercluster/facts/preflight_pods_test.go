@@ -39,7 +39,7 @@ func TestOnlyImagesThatAKubeletCanPullArePulled(t *testing.T) {
 		"":                    false,
 	} {
 		t.Run(image, func(t *testing.T) {
-			facts := preflight.Pods{Pulling: map[string][]string{}}
+			facts := preflight.Pods{Pulling: map[string][]observation.Ref{}}
 			addPod(&facts, &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}}, registries)
 			NewWithT(t).Expect(facts.Pulling).To(HaveLen(map[bool]int{true: 1}[pulled]))
 		})

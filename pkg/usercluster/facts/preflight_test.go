@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -35,7 +36,7 @@ func TestPreflightReadsObjects(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := preflightWith(interceptor.Funcs{}, preflightObjects()...)
 	aws, _ := provider.New().Facts("aws", "1.26.15")
-	read := s.Read(t.Context(), Input{Registries: aws.Registries, Identity: preflightIdentity(), Generation: 1, Source: "Secret a/b"})
+	read := s.Read(t.Context(), Input{Registries: aws.Registries, Identity: preflightIdentity(), Generation: 1, Source: observation.Ref{Kind: "Secret", Namespace: "a", Name: "b"}})
 
 	g.Expect(read.NodeDetails.Value()).To(ConsistOf(preflight.NodeDetail{
 		Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, PodCIDRs: []string{"10.0.0.0/24"}, KubeletVersion: "v1.25.16",
@@ -51,10 +52,10 @@ func TestPreflightReadsObjects(t *testing.T) {
 	g.Expect(read.Attachments.Value()).To(ConsistOf(preflight.Attachment{Name: "a", Attacher: "csi", Node: "n1", Problem: "busy"}))
 	g.Expect(read.Budgets.Value()).To(ConsistOf(preflight.Budget{Namespace: "default", Name: "web", Expected: 1, Healthy: 1, Stale: true}))
 	g.Expect(read.Pods.Value()).To(Equal(preflight.Pods{
-		Inline: map[string][]string{"kubernetes.io/aws-ebs": {"Pod default/web"}}, Autoscalers: []string{"Pod default/ca"},
-		Pulling: map[string][]string{"1.dkr.ecr.eu-central-1.amazonaws.com": {"Pod default/web"}},
+		Inline: map[string][]observation.Ref{"kubernetes.io/aws-ebs": {{Kind: "Pod", Namespace: "default", Name: "web"}}}, Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "default", Name: "ca"}},
+		Pulling: map[string][]observation.Ref{"1.dkr.ecr.eu-central-1.amazonaws.com": {{Kind: "Pod", Namespace: "default", Name: "web"}}},
 	}))
-	g.Expect(read.Credentials.Value().Source).To(Equal("Secret a/b"))
+	g.Expect(read.Credentials.Value().Source.String()).To(Equal("Secret a/b"))
 	g.Expect(read.Server.IsUnknown()).To(BeTrue(), "there is no connection")
 }
 
@@ -264,13 +265,13 @@ func TestCloudComplaints(t *testing.T) {
 		event("worse", serviceEnsured, ago(20*time.Second)), event("worse", serviceFailed, ago(10*time.Second)),
 		event("old", serviceFailed, ago(time.Hour)), event("n1", routeFailed, ago(0)))
 	g.Expect(s.Cloud(t.Context(), start.Add(-time.Minute)).Value()).To(Equal(preflight.Cloud{
-		Services: []preflight.Complaint{{Object: "Service default/bad", Message: "no"}, {Object: "Service default/worse", Message: "no"}},
-		Routes:   []preflight.Complaint{{Object: "Node n1", Message: "no"}},
+		Services: []preflight.Complaint{{Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "bad"}, Message: "no"}, {Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "worse"}, Message: "no"}},
+		Routes:   []preflight.Complaint{{Object: observation.NodeRef("n1"), Message: "no"}},
 	}))
 }
 
 func TestAComplaintIsCutBetweenCharacters(t *testing.T) {
-	message := complaint("Service a/b", corev1.Event{Message: strings.Repeat("x", maxComplaint-1) + "ü"}).Message
+	message := complaint(observation.Ref{}, corev1.Event{Message: strings.Repeat("x", maxComplaint-1) + "ü"}).Message
 	NewWithT(t).Expect(message).To(Equal(strings.Repeat("x", maxComplaint-1)))
 }
 

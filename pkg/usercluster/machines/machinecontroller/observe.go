@@ -192,7 +192,7 @@ func toMachineDeployment(object *unstructured.Unstructured) observation.MachineD
 // limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one
 // more and none fewer are the defaults, and where both come to 0 one may be unavailable.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine_deployment.go (ResolveFenceposts)
-func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailable int32, problem string) {
+func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailable int32, problem observation.Text) {
 	for _, limit := range []struct {
 		name     string
 		roundUp  bool
@@ -206,15 +206,15 @@ func limitsOf(object *unstructured.Unstructured, replicas int) (surge, unavailab
 		}
 		resolved, err := intstr.GetScaledValueFromIntOrPercent(&value, replicas, limit.roundUp)
 		if err != nil || resolved < 0 {
-			return 0, 0, reads.RefOf(object).String() + ": " + limit.name + " " + strconv.Quote(value.String()) +
-				" is no number and no percentage; correct it"
+			return 0, 0, observation.Say(reads.RefOf(object), ": "+limit.name+" "+strconv.Quote(value.String())+
+				" is no number and no percentage; correct it")
 		}
 		*limit.into = int32(resolved)
 	}
 	if surge == 0 && unavailable == 0 {
 		unavailable = 1
 	}
-	return surge, min(unavailable, int32(replicas)), ""
+	return surge, min(unavailable, int32(replicas)), problem
 }
 
 // changing says what failed. A conflict means that the object is not what the decision rested on.
