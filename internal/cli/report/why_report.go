@@ -239,8 +239,9 @@ func fillCommand(command string, values map[string]string, block runbooks.Block)
 	named = true
 	objects := regexp.MustCompile(`^(MACHINE|MACHINEDEPLOYMENT|NODE|POD|SERVICE)(_NAMESPACE)?$`)
 	quoting := quotes{}
-	text = regexp.MustCompile(`['"]|\b[A-Z][A-Z_]+\b`).ReplaceAllStringFunc(command, func(word string) string {
-		if quoting.turn(word) {
+	// A word before a colon is the heading of a column, as in custom-columns=NAME:.metadata.name.
+	text = regexp.MustCompile(`['"]|\b[A-Z][A-Z_]+\b:?`).ReplaceAllStringFunc(command, func(word string) string {
+		if quoting.turn(word) || strings.HasSuffix(word, ":") {
 			return word
 		}
 		isObject := objects.MatchString(word) || (block.Where == inUserCluster && (word == "NAME" || word == "NAMESPACE"))

@@ -136,6 +136,8 @@ func TestCommandsQuoteEveryValueForAShell(t *testing.T) {
 		`kubectl get uc NAME`:                           `kubectl get uc 'it'\''s $(id)'`,
 		`kubectl patch uc x -p '{"a":"NAME"}'`:          `kubectl patch uc x -p '{"a":"it'\''s $(id)"}'`,
 		`echo "NAME"`:                                   `echo "it's \$(id)"`,
+		"kubectl -n NAMESPACE get po -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName": "kubectl -n kube-system get po -o " +
+			"custom-columns=NAME:.metadata.name,NODE:.spec.nodeName",
 	} {
 		got, named := fillCommand(command, values, runbooks.Block{})
 		NewWithT(t).Expect(got).To(Equal(want))
