@@ -121,14 +121,23 @@ func ParseRef(text string) (ref Ref, named bool) {
 // Reference says that messages can name it, and whatever it is a part of.
 func (r Ref) Reference() Ref { return r }
 
-// maxNames is the bound of lists of names in a status.
-const maxNames = 10
+// The bounds of lists of names in a status, and of what an API server takes for a name.
+const (
+	maxNames     = 10
+	maxLabel     = 63
+	maxSubdomain = 253
+)
 
-// NamesOf are the first of the objects, for the status.
+// NamesOf are the first of the objects, for the status. What no object can be called is left out: flags say what they like, and
+// the whole status would be refused.
 func NamesOf(refs []Ref) []ucv1.ObjectName {
 	var names []ucv1.ObjectName
-	for _, ref := range refs[:min(len(refs), maxNames)] {
-		names = append(names, ucv1.ObjectName{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	for _, ref := range refs {
+		can := ref.Kind != "" && ref.Name != "" && len(ref.Kind) <= maxLabel && len(ref.Namespace) <= maxLabel &&
+			len(ref.Name) <= maxSubdomain
+		if can && len(names) < maxNames {
+			names = append(names, ucv1.ObjectName{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+		}
 	}
 	return names
 }

@@ -1,6 +1,8 @@
 package observation
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -33,5 +35,11 @@ func TestWhatPersonsWriteIsRead(t *testing.T) {
 	}
 	_, named := ParseRef("front")
 	g.Expect(named).To(BeFalse())
-	g.Expect(NamesOf(make([]Ref, 11))).To(HaveLen(10), "a status is bounded")
+}
+
+func TestAStatusIsNotRefusedForAName(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(NamesOf(slices.Repeat([]Ref{NodeRef("n")}, 11))).To(HaveLen(10))
+	long := Ref{Kind: "Lease", Namespace: strings.Repeat("x", 64), Name: "kube-controller-manager"}
+	g.Expect(NamesOf([]Ref{NodeRef(""), long, NodeRef("n")})).To(HaveExactElements(HaveField("Name", "n")))
 }
