@@ -23,8 +23,8 @@ type ownObjects struct {
 	read map[client.ObjectKey]*ownReads
 }
 
-// ownReads are those of one Cluster: its record, the baseline with the proofs, and the inventory. The cloud configuration is someone
-// else's.
+// ownReads are those of one Cluster: its record, the baseline with the proofs, and the inventory. The cloud configuration is
+// someone else's.
 type ownReads struct {
 	record, baseline, cloudConfig kept.Value[corev1.Secret]
 	inventory                     kept.Value[corev1.ConfigMap]

@@ -9,8 +9,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// Confirmation says what has to be read for a decision: a pass may use what an earlier one read, and that may be a moment old. Who
-// reads it decides again, and carries out what that brings.
+// Confirmation says what has to be read for a decision: a pass may use what an earlier one read, and that may be a moment old.
+// Who reads it decides again, and carries out what that brings.
 type Confirmation struct {
 	// Managers are the control plane, with the machine-controller beside it, and the Leases of KCM and the CCM.
 	Managers bool
@@ -50,7 +50,8 @@ func ConfirmationOf(cluster *ucv1.Cluster, needs Needs, decision Decision) Confi
 	return confirmation
 }
 
-// isNewFailure says that the status does not call a person for it yet.
+// isNewFailure says that the status does not call a person for it yet. That a condition is read back saves reads, and decides
+// nothing.
 func isNewFailure(cluster *ucv1.Cluster, failure *outcome.Failure) bool {
 	if failure == nil {
 		return false

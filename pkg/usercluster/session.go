@@ -42,8 +42,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-// Session is the way into one user cluster with one set of credentials. It has the rooms: they remember what the API does not tell
-// for as long as the session is there, and keep what they read while watches show no change.
+// Session is the way into one user cluster with one set of credentials. It has the rooms: they remember what the API does not
+// tell for as long as the session is there, and keep what they read while watches show no change.
 type Session struct {
 	// Machines are what the Nodes run on, by whoever makes them; Canary is the extra one that comes first.
 	Machines machines.API

@@ -11,7 +11,9 @@ import (
 
 type answering struct{}
 
-func (answering) RoundTrip(*http.Request) (*http.Response, error) { return &http.Response{}, nil }
+func (answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{Body: http.NoBody}, nil
+}
 
 func TestWritesAreTold(t *testing.T) {
 	roles := "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles"
@@ -31,8 +33,9 @@ func TestWritesAreTold(t *testing.T) {
 			}}
 			request, err := http.NewRequestWithContext(t.Context(), tc.method, "https://user.example"+tc.url, nil)
 			g.Expect(err).NotTo(HaveOccurred())
-			_, err = transport.RoundTrip(request)
+			answer, err := transport.RoundTrip(request)
 			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(answer.Body.Close()).To(Succeed())
 			g.Expect(told).To(Equal(tc.told))
 		})
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. They are kept
-// until a workload changes; why its pods do not start may be said a little later.
+// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. They are
+// kept until a workload changes; why its pods do not start may be said a little later.
 func (in *Installer) unhealthy(
 	ctx context.Context, name outcome.AddonSetName, workloads []*unstructured.Unstructured,
 ) ([]observation.Text, error) {

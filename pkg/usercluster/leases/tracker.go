@@ -39,8 +39,8 @@ func (e *Elections) Lease(ctx context.Context, namespace, name string) observati
 	return e.tracker.read(key, before.version, lease).asSeen()
 }
 
-// mostSilence is how long what a watch delivered of a Lease may stand for it: a Lease that is renewed has the next renewal by then,
-// and one that is not is read, because a watch whose connection died shows no renewals either.
+// mostSilence is how long what a watch delivered of a Lease may stand for it: a Lease that is renewed has the next renewal by
+// then, and one that is not is read, because a watch whose connection died shows no renewals either.
 const mostSilence = 5 * time.Second
 
 // leaseTracker remembers when Leases were seen to change.
