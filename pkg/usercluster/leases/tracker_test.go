@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 )
 
 func lease(holder string, renewed time.Time) *coordinationv1.Lease {
@@ -119,4 +121,39 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 			g.Expect(s.tracker.deliver(key, of("b", "12"))).To(Equal(given.holder == "a"), "whether the holder changed")
 		})
 	}
+}
+
+func TestWhatAWatchDeliveredStandsForALeaseThatIsRenewed(t *testing.T) {
+	renewed, gone := leaseRecord{delivered: true, exists: true, noted: start}, leaseRecord{delivered: true, noted: start}
+	for name, tc := range map[string]struct {
+		record leaseRecord
+		age    time.Duration
+		stands bool
+	}{
+		"while the next renewal is not late":   {renewed, mostSilence - 1, true},
+		"not when it may have been missed":     {renewed, mostSilence, false},
+		"one that is not there is seldom made": {gone, mostSilence, true},
+		"but not believed for ever":            {gone, kept.MostAge, false},
+		"nor is one that was only read":        {leaseRecord{exists: true, noted: start}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(tc.record.standsFor(start.Add(tc.age))).To(Equal(tc.stands))
+		})
+	}
+}
+
+func TestAWatchThatBeginsAgainDeliversWhatIsThere(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := electionsWith(interceptor.Funcs{})
+	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+	store := &leaseStore{key: key, tracker: s.tracker, wake: func() {}}
+	known := func() leaseRecord { return s.tracker.get(key) }
+	live := lease("a", start)
+	live.ResourceVersion = "10"
+	g.Expect(store.Replace([]any{live}, "10")).To(Succeed())
+	g.Expect(known().delivered && known().exists).To(BeTrue())
+	g.Expect(store.Delete(live)).To(Succeed())
+	g.Expect(known().delivered).To(BeFalse(), "it is read")
+	g.Expect(store.Replace(nil, "12")).To(Succeed())
+	g.Expect(known().delivered && !known().exists).To(BeTrue())
 }
