@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,7 +85,9 @@ func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster) (
 	observation.Observed[observation.ControlPlane], observation.Observed[[]observation.MachineControllerDeployment],
 ) {
 	var made look
+	isNew := false
 	read := func() observation.Observed[look] {
+		isNew = true
 		if made = r.look(ctx, cluster); made.plane.IsUnknown() {
 			return observation.Unknown[look](made.plane.Why())
 		}
@@ -94,6 +97,9 @@ func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster) (
 	if seen.IsKnown() {
 		made = seen.Value()
 	}
+	if !isNew {
+		made.plane = r.withNodes(ctx, cluster, made.plane)
+	}
 	plane, known := made.plane.Get()
 	if !known || r.Ledger == nil {
 		return made.plane, made.machineController
@@ -102,6 +108,32 @@ func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster) (
 	former := r.Ledger.Former.Processes(cluster.Namespace, cluster.KubeControllerManager().Container)
 	plane.KCM.Pods, plane.KCM.Former = Merge(plane.KCM.Pods, former)
 	return observation.Known(plane), made.machineController
+}
+
+// withNodes looks at the Nodes again while a process was not seen to end: only looks that follow each other prove that a kubelet
+// outlived it (leaseWatch), and no watch tells of its Lease.
+func (r *Reader) withNodes(
+	ctx context.Context, cluster *ucv1.Cluster, seen observation.Observed[observation.ControlPlane],
+) observation.Observed[observation.ControlPlane] {
+	recorded := recordedProcesses(cluster)
+	plane, known := seen.Get()
+	if !known || len(nodeNames(recorded, nil)) == 0 {
+		return seen
+	}
+	nodes, err := r.managementNodes(ctx, nodeNames(recorded, plane.KCM.Pods))
+	if err != nil {
+		return observation.Unknown[observation.ControlPlane](err.Error())
+	}
+	return observation.Known(onNodes(plane, nodes))
+}
+
+// onNodes is the control plane with what is known of the Nodes that it runs on.
+func onNodes(plane observation.ControlPlane, nodes map[string]observation.ManagementNode) observation.ControlPlane {
+	plane.ManagementNodes, plane.KCM.Pods = nodes, slices.Clone(plane.KCM.Pods)
+	for i := range plane.KCM.Pods {
+		plane.KCM.Pods[i].BootID = nodes[plane.KCM.Pods[i].NodeName].BootID
+	}
+	return plane
 }
 
 func (r *Reader) look(ctx context.Context, cluster *ucv1.Cluster) look {
@@ -142,13 +174,11 @@ func (r *Reader) planeOf(
 	if err := lookBeside(cluster, deployments, work, &seen); err != nil {
 		return plane, err
 	}
-	if seen.ManagementNodes, err = r.managementNodes(ctx, nodeNames(recorded, seen.KCM.Pods)); err != nil {
+	nodes, err := r.managementNodes(ctx, nodeNames(recorded, seen.KCM.Pods))
+	if err != nil {
 		return plane, err
 	}
-	for i := range seen.KCM.Pods {
-		seen.KCM.Pods[i].BootID = seen.ManagementNodes[seen.KCM.Pods[i].NodeName].BootID
-	}
-	return observation.Known(seen), nil
+	return observation.Known(onNodes(seen, nodes)), nil
 }
 
 func deploymentNamed(deployments *appsv1.DeploymentList, name string) *appsv1.Deployment {

@@ -126,3 +126,25 @@ func TestControlPlaneSeesANodeLeaseBeingRenewed(t *testing.T) {
 	clock.SetTime(startTime().Add(20 * time.Second))
 	g.Expect(look()).To(Equal(startTime().Add(10*time.Second)), "the last look before the change")
 }
+
+// The proof by a node's Lease needs looks that follow each other, and no watch tells of that Lease.
+func TestANodeIsLookedAtInEachPassWhileAProcessWasNotSeenToEnd(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	kcm := testDeployment(kubeControllerManager, "--v=2")
+	set, lease := testSet(kcm, "1"), testLease("node-2", startTime())
+	c := testClient(interceptor.Funcs{}, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), lease)
+	reader, clock := testReader(c)
+	reader.Changes = NewChanges()
+	cluster := testCluster()
+	cluster.Status.Handover = &ucv1.HandoverStatus{Processes: []ucv1.ManagerProcess{{PodUID: "gone", NodeName: "node-2"}}}
+	renewed := func(seconds int) time.Time {
+		at := startTime().Add(time.Duration(seconds) * time.Second)
+		g.Expect(c.Update(ctx, testLeaseOf(lease, at))).To(Succeed())
+		clock.SetTime(at)
+		return lookAt(ctx, reader, cluster).Value().ManagementNodes["node-2"].LeaseRenewed
+	}
+	g.Expect(renewed(1)).To(BeZero(), "the first look")
+	g.Expect(renewed(11)).To(Equal(startTime().Add(time.Second)), "although nothing of the control plane changed")
+	cluster.Status.Handover.Processes[0].EndedAt = microTime(startTime())
+	g.Expect(renewed(21)).To(BeZero(), "what was read first is kept")
+}

@@ -4,6 +4,7 @@ package main
 func keptReads() []mutant {
 	const rule = "kept reads"
 	return []mutant{
+		of(controlPlanePackage, rule, "the Lease of a Node is looked at now and then", "Reader.withNodes", always("known nodeNames")),
 		of(keptPackage, rule, "a change is not noticed", "Value.holds", judged("mark ==", "true")),
 		of(keptPackage, rule, "a read is kept for ever", "Value.holds", judged("MostAge", "true")),
 		of(keptPackage, rule, "a proof rests on what was kept", "Value.holds", judged("IsLive", "true")),
