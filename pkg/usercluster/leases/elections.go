@@ -47,6 +47,7 @@ func New(options Options) *Elections {
 	return &Elections{
 		client: options.Client, management: options.Management, clock: options.Clock, watches: options.Watches,
 		user: options.User, tracker: newLeaseTracker(options.Clock), former: controlplane.NewFormer(options.Clock),
+		fence: &kept.Value[observation.Fence]{}, right: &kept.Value[observation.LeaseRight]{},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
@@ -88,4 +89,10 @@ func TestFenceAsksForEveryVerb(t *testing.T) {
 			g.Expect(fence.Value().Allowed).To(Equal(tc.allowed))
 		})
 	}
+}
+
+func TestTheFenceOfAProviderThatNoOneKnows(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := electionsWith(authorizer(func(*authorizationv1.SubjectAccessReview) {}))
+	g.Expect(s.Fence(t.Context(), manifest.Identity{}).Value().Open).To(BeFalse())
 }
