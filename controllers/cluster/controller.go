@@ -117,8 +117,15 @@ func (r *Reconciler) decide(ctx context.Context, s *scope) {
 			return
 		}
 		read = read.And(needed)
-		r.Observer.observeAgain(ctx, s, read)
+		r.observeAgainInTime(ctx, s, read)
 	}
+}
+
+// observeAgainInTime may keep as much as the first look: what that brought is thrown away.
+func (r *Reconciler) observeAgainInTime(ctx context.Context, s *scope, what migration.Confirmation) {
+	ctx, cancel := context.WithTimeout(reads.WithBudget(ctx), readTimeout)
+	defer cancel()
+	r.Observer.observeAgain(ctx, s, what)
 }
 
 func (r *Reconciler) observeInTime(ctx context.Context, s *scope) {

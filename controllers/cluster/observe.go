@@ -176,7 +176,11 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 		if s.cluster.ExternalCloudProvider() {
 			o.controlPlane.Ledger.Track(s.cluster.Namespace)
 		}
-		s.observed.ControlPlane, s.observed.MachineController = o.controlPlane.Look(ctx, s.cluster)
+		plane, beside := o.controlPlane.Look(ctx, s.cluster)
+		s.observed.ControlPlane = plane
+		if !controlplane.MachineControllerInUserCluster(s.cluster) {
+			s.observed.MachineController = beside
+		}
 	case s.session == nil:
 		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " +
 			s.observed.Connection.Message)
@@ -211,7 +215,7 @@ func (o *Observer) observeMachineController(ctx context.Context, s *scope) {
 // observeAgain reads what was kept, whatever watches showed. Where the user cluster could not be reached, nothing of it is done
 // anyway.
 func (o *Observer) observeAgain(ctx context.Context, s *scope, what migration.Confirmation) {
-	live := kept.Live(ctx)
+	live := kept.LiveSince(ctx, s.now)
 	if what.Managers {
 		o.observeControlPlane(live, s)
 	}

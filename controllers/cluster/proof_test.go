@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -73,9 +74,19 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 			if failure := migration.Decide(s.observed, s.now).Failure; failure != nil { // The status has it already.
 				s.cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: failure.Reason}}
 			}
+			s.now = time.Now() // A pass that began after what was kept was read.
 			(&Reconciler{Observer: observer}).decide(t.Context(), s)
 			g.Expect(s.decision.Action != nil).To(Equal(tc.acts))
 			g.Expect(lists - 1).To(Equal(tc.again))
 		})
 	}
+}
+
+func TestLookingAgainKeepsWhatTheUserClusterShowedOfTheMachineController(t *testing.T) {
+	g, live := NewWithT(t), fake.NewClientBuilder().Build()
+	s := &scope{cluster: clusterOf(ucv1.OriginMigrating, handingOver), now: start()}
+	s.cluster.Spec.MachineController.Location = ucv1.UserClusterLocation
+	s.observed.MachineController = observation.Known([]observation.MachineControllerDeployment{{InUserCluster: true}})
+	observerOf(t, live, live).observeAgain(t.Context(), s, migration.Confirmation{Managers: true})
+	g.Expect(s.observed.MachineController.IsKnown()).To(BeTrue())
 }

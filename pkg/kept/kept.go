@@ -80,13 +80,23 @@ func (v *Value[T]) holds(ctx context.Context, now time.Time, mark Mark) (observa
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	young := !v.at.IsZero() && !now.Before(v.at) && now.Sub(v.at) < cmp.Or(mark.Most, MostAge)
-	return v.read, young && mark == v.mark && !IsLive(ctx)
+	return v.read, young && mark == v.mark && isFresh(ctx, v.at)
 }
 
 type liveKey struct{}
 
-// Live is for reads that a proof rests on: they are made now.
-func Live(ctx context.Context) context.Context { return context.WithValue(ctx, liveKey{}, true) }
+// Live is for reads that are made now, whatever was kept.
+func Live(ctx context.Context) context.Context { return context.WithValue(ctx, liveKey{}, time.Time{}) }
+
+// LiveSince is for reads that a proof rests on: what was read since the pass began need not be read a second time.
+func LiveSince(ctx context.Context, began time.Time) context.Context {
+	return context.WithValue(ctx, liveKey{}, began)
+}
+
+func isFresh(ctx context.Context, at time.Time) bool {
+	since, live := ctx.Value(liveKey{}).(time.Time)
+	return !live || !since.IsZero() && !at.Before(since)
+}
 
 // IsLive says that a proof rests on the read.
 func IsLive(ctx context.Context) bool { return ctx.Value(liveKey{}) != nil }

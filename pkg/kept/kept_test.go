@@ -18,6 +18,7 @@ func TestARead(t *testing.T) {
 		after  Mark
 		later  time.Duration
 		live   bool
+		began  time.Duration
 		again  bool
 	}{
 		"is kept while nothing changed":             {before: first, after: first, later: MostAge - 1},
@@ -26,6 +27,8 @@ func TestARead(t *testing.T) {
 		"is made again when it is too old":          {before: first, after: first, later: MostAge, again: true},
 		"is made again when the clock was set back": {before: first, after: first, later: -1, again: true},
 		"is made again for a proof":                 {before: first, after: first, live: true, again: true},
+		"is made again for a proof of a later pass": {before: first, after: first, began: 1, again: true},
+		"of this pass will do for a proof":          {before: first, after: first, began: -1},
 		"is made again when no watch would tell":    {before: Mark{Changes: 1}, after: Mark{Changes: 1}, again: true},
 		"is made again when a watch began":          {before: Mark{Changes: 1}, after: first, again: true},
 		"is made again when a watch ended":          {before: first, after: Mark{Changes: 1}, again: true},
@@ -35,6 +38,9 @@ func TestARead(t *testing.T) {
 			g, value, ctx, reads := NewWithT(t), Value[int]{}, t.Context(), 0
 			if tc.live {
 				ctx = Live(ctx)
+			}
+			if tc.began != 0 {
+				ctx = LiveSince(ctx, start.Add(tc.began))
 			}
 			if tc.first == (observation.Observed[int]{}) {
 				tc.first = observation.Known(1)
