@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -74,7 +73,7 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 			if failure := migration.Decide(s.observed, s.now).Failure; failure != nil { // The status has it already.
 				s.cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: failure.Reason}}
 			}
-			s.now = time.Now() // A pass that began after what was kept was read.
+			s.now = clock.RealClock{}.Now() // A pass that began after what was kept was read.
 			(&Reconciler{Observer: observer}).decide(t.Context(), s)
 			g.Expect(s.decision.Action != nil).To(Equal(tc.acts))
 			g.Expect(lists - 1).To(Equal(tc.again))
