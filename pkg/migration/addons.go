@@ -13,47 +13,48 @@ import (
 
 // addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
 // CCM's health is then asked for where something depends on it.
-func (p *pass) addons() outcome.Outcome {
-	if p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil {
-		return p.addonsDrift()
+func addons(in input) outcome.Outcome {
+	if in.facts.Handover != nil && in.facts.Handover.FinishedAt != nil {
+		return addonsDrift(in)
 	}
-	switch back := p.loopsAreBack(); {
+	switch back := loopsAreBack(in); {
 	case back.IsUnknown():
 		return outcome.CannotLook("the control plane", back.Why())
 	case back.IsKnown():
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
 	}
-	return p.addonsInPlace()
+	return addonsInPlace(in)
 }
 
-func (p *pass) addonsInPlace() outcome.Outcome {
-	if out := p.renderable(); !out.Holds {
+func addonsInPlace(in input) outcome.Outcome {
+	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := p.o.Addons.Get()
+	addons, known := in.o.Addons.Get()
 	if !known {
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	}
-	if out := p.applied(outcome.CSISet, addons.CSI); !out.Holds {
+	if out := setApplied(in, outcome.CSISet, addons.CSI); !out.Holds {
 		return out
 	}
-	if p.ccmFollows() {
+	if ccmFollows(in) {
 		return outcome.Holds(ucv1.HoldsReason, "The CSI driver is applied; the CCM follows within the hand-over.")
 	}
-	if out := p.fenceHolds(); !out.Holds {
+	if out := fenceHolds(in); !out.Holds {
 		return out
 	}
-	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
+	if out := setApplied(in, outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	return p.failAfterDeadline(p.healthy(addons))
+	return failAfterDeadline(in, healthy(in, addons))
 }
 
 // renderable names what is missing for the manifests; without it no one would know why they are not applied.
-func (p *pass) renderable() outcome.Outcome {
-	for _, check := range []func() (*observation.Finding, string){p.checkReleased, p.checkProvider, p.checkProfile,
-		p.checkCloudConfig} {
-		if finding, _ := check(); finding != nil {
+func renderable(in input) outcome.Outcome {
+	for _, check := range []func(input) (*observation.Finding, string){
+		checkReleased, checkProvider, checkProfile, checkCloudConfig,
+	} {
+		if finding, _ := check(in); finding != nil {
 			return outcome.Fails(finding.Reason, finding.Text())
 		}
 	}
@@ -62,35 +63,37 @@ func (p *pass) renderable() outcome.Outcome {
 
 // externalAddons is the row of a cluster that was created with the feature. Its KCM must run no cloud loop before the
 // CCM is put beside it.
-func (p *pass) externalAddons() outcome.Outcome {
-	if p.facts.Handover == nil {
-		if out := judgeInputs(p); !out.Holds {
+func externalAddons(in input) outcome.Outcome {
+	if in.facts.Handover == nil {
+		if out := judgeInputs(in); !out.Holds {
 			return out
 		}
-		if out := p.approved(); !out.Holds {
+		if out := approved(in); !out.Holds {
 			return out
 		}
-		p.facts.Inherited = inherit(p.o.Cluster, p.o.ControlPlane.Value().KCM.Arguments)
-		p.facts.Handover = p.newHandover()
-		return outcome.Records("Recording what the CCM inherits from " + p.o.ControlPlane.Value().KCM.String() + ".")
+		kcm := in.o.ControlPlane.Value().KCM
+		return in.records("Recording what the CCM inherits from "+kcm.String()+".", func(facts *ucv1.Facts) {
+			facts.Inherited = inherit(in.o.Cluster, kcm.Arguments)
+			facts.Handover = newHandover(in)
+		})
 	}
-	if p.facts.Handover.FinishedAt == nil {
-		if out := judgeInputs(p); !out.Holds {
+	if in.facts.Handover.FinishedAt == nil {
+		if out := judgeInputs(in); !out.Holds {
 			return out
 		}
 	}
-	return p.addons()
+	return addons(in)
 }
 
-func judgeInputs(p *pass) outcome.Outcome {
-	findings, unknown := p.inputFindings()
-	if kcm := p.o.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
-		return outcome.Fails(ucv1.CloudLoopsRunningReason, p.loopsRunning(kcm))
+func judgeInputs(in input) outcome.Outcome {
+	findings, unknown := inputFindings(in)
+	if kcm := in.o.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
+		return outcome.Fails(ucv1.CloudLoopsRunningReason, loopsRunning(kcm))
 	}
 	return judge(findings, unknown, "")
 }
 
-func (p *pass) loopsRunning(kcm observation.Component) observation.Text {
+func loopsRunning(kcm observation.Component) observation.Text {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	controllers, given := kcm.Arguments.Flag("controllers")
 	arguments := "--cloud-provider=" + provider
@@ -103,45 +106,46 @@ func (p *pass) loopsRunning(kcm observation.Component) observation.Text {
 		"delete the Cluster object, create it without the feature, and switch that on afterwards.")
 }
 
-// applied says whether a set is as wanted.
-func (p *pass) applied(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
+// setApplied says whether a set is as wanted.
+func setApplied(in input, name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	if set.SatisfiedBy != "" {
 		return outcome.Holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
-	if name == outcome.CCMSet && withholdsWorkload(p.facts) && !set.WorkloadWithheld {
+	if name == outcome.CCMSet && withholdsWorkload(in.facts) && !set.WorkloadWithheld {
 		return outcome.CannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
-	if p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
+	if in.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
 		set = set.Due()
 	}
 	if len(set.Foreign) > 0 {
-		if out := p.mayTakeOver(name, set); !out.Holds {
+		if out := mayTakeOver(in, name, set); !out.Holds {
 			return out
 		}
 	}
 	if len(set.Drifted)+len(set.Foreign) > 0 {
-		if name == outcome.CCMSet {
-			p.forgetProbe()
-		}
-		return outcome.Does(outcome.Action{
+		out := outcome.Does(outcome.Action{
 			Kind: outcome.ActionApplyAddons, AddonSet: name, Objects: set.Drifted,
 			Why: "Applying the " + string(name) + " addon: " +
 				observation.Names(append(observation.Texts(set.Drifted), set.Foreign...)).Words + ".",
 		})
+		if name == outcome.CCMSet {
+			return in.adds(out, forgetProbe)
+		}
+		return out
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // fenceHolds asks, before the CCM's workload exists, whether its identity is really kept from its Lease.
-func (p *pass) fenceHolds() outcome.Outcome {
-	fence, known := p.o.Fence.Get()
+func fenceHolds(in input) outcome.Outcome {
+	fence, known := in.o.Fence.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the fence", p.o.Fence.Why())
-	case p.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(p.facts):
+		return outcome.CannotLook("the fence", in.o.Fence.Why())
+	case in.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(in.facts):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case fence.Open:
-		return p.openFenceHolds(fence)
+		return openFenceHolds(in, fence)
 	}
 	return outcome.Fails(ucv1.FenceIneffectiveReason, fenceProblem(fence))
 }
@@ -166,15 +170,15 @@ func leaseRef(lease string) observation.Ref {
 
 // openFenceHolds is for an open fence that we did not note. It is harmless only where the whole proof holds: a crash came
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
-func (p *pass) openFenceHolds(fence observation.Fence) outcome.Outcome {
-	doubts := handover.Doubts(p.silence())
-	if wantsLock(p.facts) {
-		doubts = handover.LockDoubts(p.silence())
+func openFenceHolds(in input, fence observation.Fence) outcome.Outcome {
+	doubts := handover.Doubts(silence(in))
+	if wantsLock(in.facts) {
+		doubts = handover.LockDoubts(silence(in))
 	}
 	switch {
 	case len(doubts) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case p.facts.Handover.StartedAt != nil:
+	case in.facts.Handover.StartedAt != nil:
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			observation.Say("The fence is open already. ", observation.Join(doubts, " ")), 2*time.Second)
 	}
@@ -182,21 +186,21 @@ func (p *pass) openFenceHolds(fence observation.Fence) outcome.Outcome {
 }
 
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
-func (p *pass) healthy(addons observation.Addons) outcome.Outcome {
+func healthy(in input, addons observation.Addons) outcome.Outcome {
 	sets := []observation.AddonSet{addons.CSI, addons.CCM}
-	if handover := p.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
+	if handover := in.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
 		// While no one runs the cloud loops, a slow CSI driver must not prolong that.
 		sets = sets[1:]
 	}
 	unhealthy, unschedulable := unhealthyWorkloads(sets)
-	nodes, known := p.o.Nodes.Get()
+	nodes, known := in.o.Nodes.Get()
 	switch {
 	case len(unhealthy) == 0 && len(addons.Obsolete) > 0:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	case len(unhealthy) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied and healthy.")
 	case unschedulable && !known:
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	case unschedulable && len(nodes) == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
 	}
@@ -226,72 +230,72 @@ func pruneVerb(obsolete []observation.Ref) outcome.Action {
 // addonsDrift repairs, and does not wait for health: what is broken by someone else is fixed. Once the migration is
 // completed, it holds even when nothing can be looked at. While the guard is broken nothing is repaired: a person who
 // stopped the CCM or closed its fence, because KCM runs the loops again, must not get it back from us.
-func (p *pass) addonsDrift() outcome.Outcome {
-	guard := p.guard()
+func addonsDrift(in input) outcome.Outcome {
+	guard := guard(in)
 	if guard.Failure != nil {
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they are not repaired while KCM may run cloud loops.")
 	}
-	switch finding, _ := p.checkReleased(); {
+	switch finding, _ := checkReleased(in); {
 	case finding == nil:
-	case p.facts.CompletedAt != nil:
+	case in.facts.CompletedAt != nil:
 		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because "+
 			"spec.addons.management is Released.")
 	default:
 		return outcome.Fails(finding.Reason, finding.Text())
 	}
-	out := p.drift()
+	out := drift(in)
 	if out.Action != nil && !guard.Holds {
 		return guard
 	}
 	return out
 }
 
-func (p *pass) drift() outcome.Outcome {
-	addons, known := p.o.Addons.Get()
+func drift(in input) outcome.Outcome {
+	addons, known := in.o.Addons.Get()
 	if !known {
-		return p.unseenAddons()
+		return unseenAddons(in)
 	}
-	if out := p.applied(outcome.CSISet, addons.CSI); !out.Holds {
+	if out := setApplied(in, outcome.CSISet, addons.CSI); !out.Holds {
 		return out
 	}
-	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
+	if out := setApplied(in, outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
+	if probe := in.o.Probe.Value(); len(probe.Left) > 0 {
 		return outcome.Does(pruneVerb(probe.Left))
 	}
-	healthy := p.healthy(addons)
+	healthy := healthy(in, addons)
 	if healthy.Action != nil {
 		return healthy
 	}
 	// The first Node must not meet a closed fence.
-	if out := p.fenceStaysOpen(); !out.Holds || healthy.Reason != ucv1.NoNodesReason {
+	if out := fenceStaysOpen(in); !out.Holds || healthy.Reason != ucv1.NoNodesReason {
 		return out
 	}
 	return healthy
 }
 
-func (p *pass) unseenAddons() outcome.Outcome {
-	if p.facts.CompletedAt != nil {
-		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+p.o.Addons.Why()+".")
+func unseenAddons(in input) outcome.Outcome {
+	if in.facts.CompletedAt != nil {
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+in.o.Addons.Why()+".")
 	}
-	if out := p.renderable(); !out.Holds {
+	if out := renderable(in); !out.Holds {
 		return out
 	}
-	return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+	return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 }
 
 // fenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.
-func (p *pass) fenceStaysOpen() outcome.Outcome {
-	fence, seen := p.o.Fence.Get()
+func fenceStaysOpen(in input) outcome.Outcome {
+	fence, seen := in.o.Fence.Get()
 	if !seen || fence.Open {
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 	}
-	if doubts := handover.Doubts(p.silence()); len(doubts) > 0 {
+	if doubts := handover.Doubts(silence(in)); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			observation.Say("The fence was closed by someone and is not opened again yet. ", observation.Join(doubts, " ")), 2*time.Second)
 	}
-	if out := p.alone(byLease); !out.Holds {
+	if out := noOtherManager(in, byLease); !out.Holds {
 		return out
 	}
 	return outcome.Does(openFenceVerb(fence))

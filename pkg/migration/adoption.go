@@ -49,9 +49,9 @@ func changesOf(s observation.AddonSet, most int) []observation.Text {
 
 // mayTakeOver asks, before anything of someone else's is overwritten, whether that is wanted, whether it can be done, and
 // whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
-func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
-	if p.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
-		return outcome.Fails(ucv1.ForeignObjectsReason, p.foreign(name, set))
+func mayTakeOver(in input, name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
+	if in.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
+		return outcome.Fails(ucv1.ForeignObjectsReason, foreign(in, name, set))
 	}
 	var refused []observation.Text
 	for _, takeover := range set.Takeovers {
@@ -65,10 +65,10 @@ func (p *pass) mayTakeOver(name outcome.AddonSetName, set observation.AddonSet) 
 			"These "+string(name)+" objects cannot be adopted: ", observation.Names(refused), ". Delete them.",
 		)
 	}
-	return p.planned(name, set)
+	return planned(in, name, set)
 }
 
-func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) observation.Text {
+func foreign(in input, name outcome.AddonSetName, set observation.AddonSet) observation.Text {
 	message := observation.Say("These "+string(name)+" objects exist already and are not ours: ",
 		observation.Names(set.Foreign), ".")
 	if set.DriverProblem.Words != "" {
@@ -77,28 +77,29 @@ func (p *pass) foreign(name outcome.AddonSetName, set observation.AddonSet) obse
 	message = observation.Say(message, " Delete them, or set spec.addons.adoption to Adopt.")
 	if len(set.Takeovers) > 0 {
 		message = observation.Say(message, " That would change, among others, ", observation.Names(changesOf(set, 2)),
-			"; all of it: ccm-migration-controller adoption "+p.o.Cluster.Name+" -n "+p.o.Cluster.Namespace+".")
+			"; all of it: ccm-migration-controller adoption "+in.o.Cluster.Name+" -n "+in.o.Cluster.Namespace+".")
 	}
 	return message
 }
 
 // planned writes the plan of both sets into the status first. In the hand-over no one may be running the cloud loops, so that
 // it stands there for one pass only.
-func (p *pass) planned(name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
+func planned(in input, name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	const many = 20
-	plan := p.facts.Adoption
+	plan := in.facts.Adoption
 	missing := func(line observation.Text) bool { return !slices.Contains(plan.Changes, line.Words) }
 	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(changesOf(set, many), missing)) {
-		addons := p.o.Addons.Value()
+		addons := in.o.Addons.Value()
 		lines := slices.Concat(changesOf(addons.CSI, many), changesOf(addons.CCM, many), changesOf(set, many))
 		changes := observation.Words(observation.SortTexts(lines))
-		p.facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *p.stamp(), Changes: changes[:min(len(changes), maxChanges)]}
 		few := observation.Names(changesOf(set, 2))
-		return outcome.Records("Recording what adopting changes, before it is done: " + few.Words + ".")
+		return in.records("Recording what adopting changes, before it is done: "+few.Words+".", func(facts *ucv1.Facts) {
+			facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *in.stamp(), Changes: changes[:min(len(changes), maxChanges)]}
+		})
 	}
-	handover := p.facts.Handover
+	handover := in.facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
-	if wait := p.o.Deadlines.AdoptionNotice - p.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
+	if wait := in.o.Deadlines.AdoptionNotice - in.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
 		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, observation.Say("The "+string(name)+" objects of someone else are "+
 			"adopted a minute after the plan stood in status.adoption: ", observation.Names(changesOf(set, 2)),
 			". To keep them, set spec.addons.adoption to Never, or spec.paused."), wait)

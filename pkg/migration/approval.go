@@ -35,16 +35,16 @@ func wantsPlan(cluster *ucv1.Cluster) bool {
 
 // approved is asked last before the start, when nothing else stands against it. What was approved is compared with a plan that
 // was just made of what this pass sees: a plan that changed since is another one.
-func (p *pass) approved() outcome.Outcome {
-	if !wantsPlan(p.o.Cluster) {
+func approved(in input) outcome.Outcome {
+	if !wantsPlan(in.o.Cluster) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	plan, known := p.o.Plan.Get()
-	approved := p.o.Cluster.Spec.Approval.PlanDigest
-	read := "Read it with 'ccm-migration-controller plan " + p.o.Cluster.Namespace + "/" + p.o.Cluster.Name + "'"
+	plan, known := in.o.Plan.Get()
+	approved := in.o.Cluster.Spec.Approval.PlanDigest
+	read := "Read it with 'ccm-migration-controller plan " + in.o.Cluster.Namespace + "/" + in.o.Cluster.Name + "'"
 	switch {
 	case !known:
-		return outcome.CannotLook("what the migration would do", p.o.Plan.Why())
+		return outcome.CannotLook("what the migration would do", in.o.Plan.Why())
 	case approved == plan.Digest:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case approved != "":
@@ -53,7 +53,7 @@ func (p *pass) approved() outcome.Outcome {
 			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
 	}
 	next := planInterval
-	if age := p.now.Sub(plan.MadeAt); age > 0 && age < planKept {
+	if age := in.now.Sub(plan.MadeAt); age > 0 && age < planKept {
 		next = planKept - age
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+
@@ -76,17 +76,17 @@ func FactsOfStart(cluster *ucv1.Cluster) ucv1.Facts {
 
 // FindingsOfStart are all findings of preflight if the migration started now, with what no one could look at.
 func FindingsOfStart(o observation.Observation, now time.Time) []observation.Finding {
-	p := &pass{o: o, now: now, facts: FactsOfStart(o.Cluster)}
-	_, unknown := p.inputFindings()
-	p.judgePreflight()
-	if _, why := p.preflightFindings(); why != "" {
+	in := newInput(o, now, FactsOfStart(o.Cluster))
+	_, unknown := inputFindings(in)
+	findings := judgePreflight(in).Findings
+	if _, why := preflightFindings(in); why != "" {
 		unknown = append(unknown, why)
 	}
 	for _, what := range unknown {
 		finding := observation.NotLookedAt(what)
 		finding.Severity = observation.Blocking
-		p.findings = append(p.findings, finding)
+		findings = append(findings, finding)
 	}
-	observation.SortFindings(p.findings)
-	return p.findings
+	observation.SortFindings(findings)
+	return findings
 }

@@ -26,6 +26,8 @@ type Attendance struct {
 	Undecided bool
 	// Overdue says that they have been unattended for longer than spec.slo.unattendedSeconds, NeedsPerson for twice that time.
 	Overdue, NeedsPerson bool
+	// Since when no manager runs them, as it is to be kept; nil: one does, or does not have to.
+	Since *metav1.Time
 	// LookAfter is when the next pass has to be at the latest; zero: the usual time will do.
 	LookAfter time.Duration
 }
@@ -47,59 +49,58 @@ func UnattendedLimit(cluster *ucv1.Cluster) time.Duration {
 }
 
 // attend judges both managers, and keeps since when neither runs the loops.
-func (p *pass) attend(decision Decision) *Attendance {
-	ccm, kcm := p.ccmAttends(), p.kcmAttends()
-	foreign := p.otherManagersRun()
+func attend(in input, decision Decision) *Attendance {
+	ccm, kcm := ccmAttends(in), kcmAttends(in)
+	foreign := otherManagersRun(in)
 	switch {
 	case ccm.state == runsLoops:
-		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why, ".")
+		return attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why, ".")
 	case kcm.state == runsLoops:
-		return p.attended(metav1.ConditionTrue, ucv1.AttendedReason, kcm.why, ".")
-	case p.hibernated():
-		return p.attended(metav1.ConditionUnknown, ucv1.HibernatedReason, "The control plane is scaled to 0.")
-	case p.nothingToRunOn():
-		return p.attended(metav1.ConditionUnknown, ucv1.NoNodesReason, "The cluster has no Node that the CCM could run on.")
+		return attended(metav1.ConditionTrue, ucv1.AttendedReason, kcm.why, ".")
+	case hibernated(in):
+		return attended(metav1.ConditionUnknown, ucv1.HibernatedReason, "The control plane is scaled to 0.")
+	case nothingToRunOn(in):
+		return attended(metav1.ConditionUnknown, ucv1.NoNodesReason, "The cluster has no Node that the CCM could run on.")
 	case foreign.Words != "":
 		// What it does cannot be told; since when none of ours runs them is kept.
-		return notSeen(attends{why: observation.Say(foreign, " may run them, and is not ours")}, kcm)
-	case ccm.state == runsNone && kcm.state == runsNone, p.facts.UnattendedSince != nil:
-		p.facts.UnattendedSince = p.unattendedSince()
-		return p.unattended(ccm, kcm, decision)
+		return notSeen(in, attends{why: observation.Say(foreign, " may run them, and is not ours")}, kcm)
+	case ccm.state == runsNone && kcm.state == runsNone, in.facts.UnattendedSince != nil:
+		in.facts.UnattendedSince = unattendedSince(in)
+		return unattended(in, ccm, kcm, decision)
 	}
-	return notSeen(ccm, kcm)
+	return notSeen(in, ccm, kcm)
 }
 
 // attended: they are, or do not have to be.
-func (p *pass) attended(status metav1.ConditionStatus, reason string, message ...any) *Attendance {
-	p.facts.UnattendedSince = nil
+func attended(status metav1.ConditionStatus, reason string, message ...any) *Attendance {
 	said := observation.Say(message...)
 	return &Attendance{Status: status, Reason: reason, Message: said.Words, Objects: said.Objects}
 }
 
 // unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a
 // manager led after it: a controller that is killed in every pass sees none of them alive.
-func (p *pass) unattendedSince() *metav1.Time {
-	before := p.facts.UnattendedSince
+func unattendedSince(in input) *metav1.Time {
+	before := in.facts.UnattendedSince
 	since := ptr.Deref(before, metav1.Time{}).Time
 	after := func(t time.Time) {
-		if t.After(since) && !t.After(p.now) {
+		if t.After(since) && !t.After(in.now) {
 			since = t
 		}
 	}
-	for _, lease := range p.ccmLeases() {
+	for _, lease := range ccmLeases(in) {
 		if before == nil || lease.RenewTime.After(lease.AcquireTime) {
 			after(lease.LastRenewal())
 		}
 	}
 	if before == nil {
-		after(p.kcmLed())
-		p.endsOfManagers(after)
+		after(kcmLed(in))
+		endsOfManagers(in, after)
 	}
 	if since.IsZero() {
-		since = p.now // Nothing tells.
+		since = in.now // Nothing tells.
 	}
 	if before == nil {
-		p.beginsOfService(after)
+		beginsOfService(in, after)
 	}
 	if before != nil && since.Equal(before.Time) {
 		return before
@@ -108,94 +109,94 @@ func (p *pass) unattendedSince() *metav1.Time {
 }
 
 // endsOfManagers are those that no Lease tells. While the CCM was not let yet, those of KCM's processes are all there is to know.
-func (p *pass) endsOfManagers(after func(time.Time)) {
-	if handover := p.facts.Handover; handover != nil {
+func endsOfManagers(in input, after func(time.Time)) {
+	if handover := in.facts.Handover; handover != nil {
 		for _, process := range handover.Processes {
-			vanished := ptr.Deref(process.VanishedAt, metav1.NewMicroTime(p.now))
+			vanished := ptr.Deref(process.VanishedAt, metav1.NewMicroTime(in.now))
 			after(ptr.Deref(process.EndedAt, vanished).Time)
 		}
 		after(ptr.Deref(handover.FinishedAt, metav1.Time{}).Time)
 	}
-	if rollback := p.facts.Rollback; rollback != nil {
+	if rollback := in.facts.Rollback; rollback != nil {
 		after(ptr.Deref(rollback.WorkloadGoneAt, metav1.MicroTime{}).Time)
 	}
-	if (p.o.CCMLease.IsUnknown() || p.o.KCMLease.IsUnknown()) && !p.ccmNotAllowed() {
-		after(p.now)
+	if (in.o.CCMLease.IsUnknown() || in.o.KCMLease.IsUnknown()) && !ccmNotAllowed(in) {
+		after(in.now)
 	}
 }
 
 // beginsOfService: nothing was to be served before there was a Node, nor, when the CCM has taken over, by a control plane that
 // was hibernated.
-func (p *pass) beginsOfService(after func(time.Time)) {
+func beginsOfService(in input, after func(time.Time)) {
 	nodes, started := time.Time{}, time.Time{}
-	for _, node := range p.o.Nodes.Value() {
+	for _, node := range in.o.Nodes.Value() {
 		nodes = observation.Earlier(nodes, node.CreatedAt)
 	}
-	controlPlane := p.o.ControlPlane.Value()
+	controlPlane := in.o.ControlPlane.Value()
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
 		for _, process := range component.Pods {
 			started = observation.Earlier(started, process.StartedAt)
 		}
 	}
 	after(nodes)
-	if p.ccmHasTakenOver() {
+	if ccmHasTakenOver(in) {
 		after(started)
 	}
 }
 
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
-func (p *pass) ccmLeases() []observation.Lease {
+func ccmLeases(in input) []observation.Lease {
 	leases := []observation.Lease{}
-	if lease := p.o.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !p.ccmNotAllowed() {
+	if lease := in.o.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !ccmNotAllowed(in) {
 		leases = append(leases, lease)
 	}
-	if lock := p.o.Lock.Value().Lease; lock.Holder != "" && p.underLock() {
+	if lock := in.o.Lock.Value().Lease; lock.Holder != "" && underLock(in) {
 		leases = append(leases, lock)
 	}
 	return leases
 }
 
 // kcmLed is until when KCM led: not one that runs no loop, nor one whose end is known better.
-func (p *pass) kcmLed() time.Time {
-	lease, kcm := p.o.KCMLease.Value(), p.o.ControlPlane.Value().KCM
-	recorded := p.facts.Handover != nil && slices.ContainsFunc(p.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
+func kcmLed(in input) time.Time {
+	lease, kcm := in.o.KCMLease.Value(), in.o.ControlPlane.Value().KCM
+	recorded := in.facts.Handover != nil && slices.ContainsFunc(in.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
 		return process.EndedAt != nil && handover.HeldBy(lease, process.PodName, process.NodeName)
 	})
 	silent := slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return !handover.MayRunUnlocked(process.Arguments) &&
 			handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
-	if lease.Holder == "" || recorded || silent || p.ccmHasTakenOver() && p.facts.Rollback == nil {
+	if lease.Holder == "" || recorded || silent || ccmHasTakenOver(in) && in.facts.Rollback == nil {
 		return time.Time{}
 	}
 	return lease.LastRenewal()
 }
 
-func (p *pass) ccmHasTakenOver() bool {
-	return p.facts.Handover != nil && p.facts.Handover.FinishedAt != nil
+func ccmHasTakenOver(in input) bool {
+	return in.facts.Handover != nil && in.facts.Handover.FinishedAt != nil
 }
 
-func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
-	since, loops := p.facts.UnattendedSince, ""
-	if inherited := p.facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
+func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
+	since, loops := in.facts.UnattendedSince, ""
+	if inherited := in.facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
 		loops = " (" + strings.Join(inherited.Loops, ", ") + ")"
 	}
 	said := observation.Say("No manager has run the cloud loops"+loops+" since "+since.UTC().Format(time.RFC3339)+": ",
-		kcm.why, ", and ", ccm.why, ". New Nodes stay tainted, and load balancers and routes do not change.", p.whatToDo(decision))
+		kcm.why, ", and ", ccm.why, ". New Nodes stay tainted, and load balancers and routes do not change.", whatToDo(in, decision))
 	a := &Attendance{
 		Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: said.Words, Objects: said.Objects,
 		Undecided: ccm.state == tooEarly || kcm.state == tooEarly,
-		LookAfter: leaderElection,
+		LookAfter: leaderElection, Since: since,
 	}
-	if p.facts.Origin == ucv1.OriginExternal && !p.ccmHasTakenOver() {
+	if in.facts.Origin == ucv1.OriginExternal && !ccmHasTakenOver(in) {
 		return a // It had no manager yet; that its CCM comes has a deadline of its own.
 	}
-	limit := UnattendedLimit(p.o.Cluster)
+	limit := UnattendedLimit(in.o.Cluster)
 	for _, threshold := range []struct {
 		after  time.Duration
 		passed *bool
 	}{{limit, &a.Overdue}, {2 * limit, &a.NeedsPerson}} {
-		left := threshold.after - p.now.Sub(since.Time)
+		left := threshold.after - in.now.Sub(since.Time)
 		*threshold.passed = left <= 0
 		a.LookAfter = observation.Sooner(a.LookAfter, left)
 	}
@@ -203,17 +204,17 @@ func (p *pass) unattended(ccm, kcm attends, decision Decision) *Attendance {
 }
 
 // whatToDo begins with what keeps the controller from doing it.
-func (p *pass) whatToDo(decision Decision) observation.Text {
-	cluster := p.o.Cluster
+func whatToDo(in input, decision Decision) observation.Text {
+	cluster := in.o.Cluster
 	switch {
-	case !p.o.Connection.Reachable && p.o.Connection.Message != "":
-		return observation.Say(" ", p.o.Connection.Text(), ".")
+	case !in.o.Connection.Reachable && in.o.Connection.Message != "":
+		return observation.Say(" ", in.o.Connection.Text(), ".")
 	case decision.Failure != nil:
 		return observation.Say(" ", decision.Failure.Text())
 	case cluster.Spec.Paused:
 		return observation.Say(" The controller changes nothing, because spec.paused is true.")
-	case p.fenceWasClosed():
-		return observation.Say(" The CCM's fence is closed." + p.openFence())
+	case fenceWasClosed(in):
+		return observation.Say(" The CCM's fence is closed." + openFence(in))
 	case decision.Wait != nil && decision.Wait.Unknown:
 		return observation.Say(" The controller cannot look at all that step " + string(decision.Step) +
 			" rests on; see the condition of that step.")
@@ -221,35 +222,36 @@ func (p *pass) whatToDo(decision Decision) observation.Text {
 		return observation.Say(" ", decision.Wait.Text())
 	case decision.Step == ucv1.StepInTree:
 		return observation.Say(" Look at its pods and their logs.")
-	case !p.ccmHasTakenOver():
+	case !ccmHasTakenOver(in):
 		return observation.Text{}
 	}
-	return observation.Say(p.lookAtCCM())
+	return observation.Say(lookAtCCM(in))
 }
 
 // openFence is how a person does it where the controller does not.
-func (p *pass) openFence() string {
-	return " Open it with: ccm-migration-controller fence open " + p.o.Cluster.Name + " -n " + p.o.Cluster.Namespace + "."
+func openFence(in input) string {
+	return " Open it with: ccm-migration-controller fence open " + in.o.Cluster.Name + " -n " + in.o.Cluster.Namespace + "."
 }
 
-func (p *pass) lookAtCCM() string {
-	if p.o.Cluster.AddonsReleased() {
+func lookAtCCM(in input) string {
+	if in.o.Cluster.AddonsReleased() {
 		return " Another tool has to apply the CCM, because spec.addons.management is Released."
 	}
 	return " Look at the pods of the CCM and their logs."
 }
 
 // fenceWasClosed says that the CCM, which had led, may not lead any more.
-func (p *pass) fenceWasClosed() bool {
-	fence, known := p.o.Fence.Get()
-	return known && !fence.Open && len(fence.Allowed) == 0 && p.ccmHasTakenOver() && p.facts.Rollback == nil
+func fenceWasClosed(in input) bool {
+	fence, known := in.o.Fence.Get()
+	return known && !fence.Open && len(fence.Allowed) == 0 && ccmHasTakenOver(in) && in.facts.Rollback == nil
 }
 
 // notSeen: they were attended when it was last looked at.
-func notSeen(ccm, kcm attends) *Attendance {
+func notSeen(in input, ccm, kcm attends) *Attendance {
 	said := observation.Say("Whether a manager runs the cloud loops is not known: ", kcm.why, ", and ", ccm.why, ".")
 	a := &Attendance{
 		Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
+		Since: in.facts.UnattendedSince,
 	}
 	if ccm.state == tooEarly || kcm.state == tooEarly {
 		a.Reason, a.Undecided, a.LookAfter = ucv1.LookingReason, true, leaderElection
@@ -261,15 +263,15 @@ func notSeen(ccm, kcm attends) *Attendance {
 // (https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go).
 const leaderElection = 15 * time.Second
 
-func (p *pass) nothingToRunOn() bool {
-	nodes, known := p.o.Nodes.Get()
-	return known && len(nodes) == 0 && !p.o.Cluster.CCMInControlPlane()
+func nothingToRunOn(in input) bool {
+	nodes, known := in.o.Nodes.Get()
+	return known && len(nodes) == 0 && !in.o.Cluster.CCMInControlPlane()
 }
 
 // hibernated: there is no API server either, as far as the spec names it.
-func (p *pass) hibernated() bool {
-	controlPlane, known := p.o.ControlPlane.Get()
-	if !known || p.o.Connection.Reachable || p.o.Cluster.Spec.ControlPlane.Static() {
+func hibernated(in input) bool {
+	controlPlane, known := in.o.ControlPlane.Get()
+	if !known || in.o.Connection.Reachable || in.o.Cluster.Spec.ControlPlane.Static() {
 		return false
 	}
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {

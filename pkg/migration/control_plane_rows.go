@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,18 +15,18 @@ import (
 
 // volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
 // that migrates a volume which its controllers do not migrate cannot mount it (KEP-625).
-func (p *pass) volumeMigration() outcome.Outcome {
-	gates := p.o.Provider.Value().MigrationGates
-	if !p.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+func volumeMigration(in input) outcome.Outcome {
+	gates := in.o.Provider.Value().MigrationGates
+	if !in.o.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	}
 	if len(gates) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
 	}
-	if out := p.originalsKept(); !out.Holds {
+	if out := originalsOfOthersKept(in); !out.Holds {
 		return out
 	}
-	return p.wholeControlPlane(func(component observation.Component) (*outcome.ArgumentChange, string) {
+	return wholeControlPlane(in, func(component observation.Component) (*outcome.ArgumentChange, string) {
 		missing := missingGates(component.Arguments, gates)
 		if len(missing) == 0 {
 			return nil, ""
@@ -38,14 +39,14 @@ func (p *pass) volumeMigration() outcome.Outcome {
 }
 
 // everyComponent changes one component a pass, and holds when all are changed and rolled out with no old pod left.
-func (p *pass) everyComponent(change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
-	controlPlane, known := p.o.ControlPlane.Get()
+func everyComponent(in input, change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
-	if p.o.Cluster.Spec.ControlPlane.Instructed() {
-		return p.everyTarget(components, change, held)
+	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+		return everyTarget(in, components, change, held)
 	}
 	for _, component := range components {
 		if !component.Arguments.Understood() {
@@ -98,67 +99,72 @@ func gatesFlag(arguments observation.Arguments, gates map[string]bool) outcome.F
 
 // ccmCanServe gates everything that makes new Nodes: the machine-controller would call a Node available while it is
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
-func (p *pass) ccmCanServe() outcome.Outcome {
-	out := p.ccmLeads()
-	if lease, seen := p.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(p.now, p.o.Deadlines.Leader) {
+func ccmCanServe(in input) outcome.Outcome {
+	out := ccmLeads(in)
+	if lease, seen := in.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(in.now, in.o.Deadlines.Leader) {
 		out = outcome.Fails(
 			ucv1.LeaderDeadlineExceededReason,
-			"None of the CCM's pods leads for more than ", p.o.Deadlines.Leader, ": ",
-			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+p.undoOffer(),
+			"None of the CCM's pods leads for more than ", in.o.Deadlines.Leader, ": ",
+			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+undoOffer(in),
 		)
 	}
-	nodes, known := p.o.Nodes.Get()
+	nodes, known := in.o.Nodes.Get()
 	switch {
 	case out.Holds:
 		return out
 	case !known:
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	case len(nodes) == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "")
 	}
 	return out
 }
 
-func (p *pass) complete() outcome.Outcome {
-	if p.facts.CompletedAt != nil {
+func markCompleted(in input) outcome.Outcome {
+	if in.facts.CompletedAt != nil {
 		return outcome.Holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
 	}
-	if out := p.noStrangerLeads(); !out.Holds {
+	if out := noStrangerLeads(in); !out.Holds {
 		return out
 	}
-	if out := p.beforePointOfNoReturn(); !out.Holds {
+	if out := beforePointOfNoReturn(in); !out.Holds {
 		return out
 	}
-	p.facts.CompletedAt = p.stamp()
-	if p.facts.PointOfNoReturnAt == nil {
-		p.facts.PointOfNoReturnAt = p.facts.CompletedAt
-	}
-	return outcome.Records("The migration is completed.")
+	return in.records("The migration is completed.", func(facts *ucv1.Facts) {
+		facts.CompletedAt = in.stamp()
+		if facts.PointOfNoReturnAt == nil {
+			facts.PointOfNoReturnAt = facts.CompletedAt
+		}
+	})
 }
 
 // finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed, but for
 // KCM's provider, and the excluded names, which 1.37 does not know any more, go too
 // (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
-func (p *pass) finalize() outcome.Outcome {
-	flags := p.inTreeFlags()
+func finalize(in input) outcome.Outcome {
+	flags := inTreeFlags(in)
 	if flags.Holds {
-		if gone := p.rightGone(); !gone.Holds {
+		if gone := rightGone(in); gone.Holds {
+			flags.Facts = gone.Facts
+		} else {
 			flags = gone
 		}
 	}
 	if flags.Action != nil {
 		return flags
 	}
-	if class := p.defaultClass(); class.Action != nil || flags.Holds && !class.Holds {
+	class := defaultClass(in.with(flags))
+	if class.Action != nil || flags.Holds && !class.Holds {
+		class.Facts, class.Instructions = cmp.Or(class.Facts, flags.Facts), flags.Instructions
 		return class
 	}
 	return flags
 }
 
-func (p *pass) inTreeFlags() outcome.Outcome {
-	return p.wholeControlPlane(func(component observation.Component) (*outcome.ArgumentChange, string) {
-		change := inTreeRemoval(component, p.o.Provider.Value().RetiredGates)
-		if component.Container == p.o.ControlPlane.Value().KCM.Container {
+func inTreeFlags(in input) outcome.Outcome {
+	return wholeControlPlane(in, func(component observation.Component) (*outcome.ArgumentChange, string) {
+		change := inTreeRemoval(component, in.o.Provider.Value().RetiredGates)
+		if component.Container == in.o.ControlPlane.Value().KCM.Container {
 			change = keepExternal(change)
 		}
 		return change, "Removing the in-tree configuration from " + component.String() + "."

@@ -67,8 +67,8 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
 	g := NewWithT(t)
 	o := completed()
-	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
-	action := p.inTreeFlags().Action
+	in := newInput(o, ago(0), o.Cluster.Status.Facts)
+	action := inTreeFlags(in).Action
 	g.Expect(action).NotTo(BeNil())
 	g.Expect(action.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
 	g.Expect(action.Arguments.Set).To(ContainElement(outcome.Flag{Name: "--cloud-provider", Value: "external"}))
@@ -167,8 +167,8 @@ func TestRowsSayWhatTheyLookedAt(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	besideKCM(false, map[string]string{"v": "2"})(&o)
-	p := &pass{o: o, now: ago(0), facts: o.Cluster.Status.Facts}
-	out := p.inTreeFlags()
+	in := newInput(o, ago(0), o.Cluster.Status.Facts)
+	out := inTreeFlags(in)
 	g.Expect(out.Holds).To(BeTrue())
 	g.Expect(out.Message).To(And(ContainSubstring("Looked at: "+o.ControlPlane.Value().KCM.String()+", Deployment kube-apiserver"),
 		HaveSuffix("not found beside it, so not looked at: kube-scheduler.")))

@@ -46,6 +46,8 @@ type Decision struct {
 	Findings []observation.Finding
 	// Rows is how every row of the table stands, for the conditions.
 	Rows []RowState
+	// recalled says that the facts are those of an earlier Cluster of this name.
+	recalled bool
 }
 
 // RowState is how one row of the table stands.

@@ -25,28 +25,28 @@ func judgesDefaultClass(facts ucv1.Facts) bool {
 
 // defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
 // default is its owner's business.
-func (p *pass) defaultClass() outcome.Outcome {
-	if !judgesDefaultClass(p.facts) {
+func defaultClass(in input) outcome.Outcome {
+	if !judgesDefaultClass(in.facts) {
 		return outcome.Holds(ucv1.HoldsReason, "The default StorageClass was judged.")
 	}
-	provider, found := p.o.Provider.Get()
-	classes, known := p.o.StorageClasses.Get()
+	provider, found := in.o.Provider.Get()
+	classes, known := in.o.StorageClasses.Get()
 	switch {
 	case !found:
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	case provider.DefaultClass.Name == "":
 		return outcome.Holds(ucv1.HoldsReason, "The catalogue has no default StorageClass.")
 	case !known:
-		return outcome.CannotLook("the StorageClasses", p.o.StorageClasses.Why())
+		return outcome.CannotLook("the StorageClasses", in.o.StorageClasses.Why())
 	}
 	successor, former, other := defaultsOf(provider, classes)
 	switch {
 	case other != "":
-		return p.defaultIs(other, "it is left alone")
+		return defaultIs(in, other, "it is left alone")
 	case successor == nil:
-		return p.withoutSuccessor(provider.DefaultClass.Name)
+		return withoutSuccessor(in, provider.DefaultClass.Name)
 	case successor.Default && len(former) == 0:
-		return p.defaultIs(successor.Name, "it is that of the CSI driver")
+		return defaultIs(in, successor.Name, "it is that of the CSI driver")
 	}
 	why := "Making " + successor.String() + " the default."
 	if len(former) > 0 {
@@ -76,32 +76,35 @@ func defaultsOf(
 }
 
 // externalHandover: the table of a cluster that was created with the feature has no row behind it.
-func (p *pass) externalHandover() outcome.Outcome {
-	out := p.handover()
+func externalHandover(in input) outcome.Outcome {
+	out := handOver(in)
 	if !out.Holds {
 		return out
 	}
-	if class := p.defaultClass(); !class.Holds {
+	if class := defaultClass(in); !class.Holds {
 		return class
 	}
 	return out
 }
 
-func (p *pass) defaultIs(name, why string) outcome.Outcome {
-	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: p.stamp()}
-	return outcome.Records("Recording that the default is StorageClass " + name + ": " + why + ".")
+func defaultIs(in input, name, why string) outcome.Outcome {
+	return in.records("Recording that the default is StorageClass "+name+": "+why+".", func(facts *ucv1.Facts) {
+		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: in.stamp()}
+	})
 }
 
 // withoutSuccessor: where the driver is someone else's, its classes are, too.
-func (p *pass) withoutSuccessor(name string) outcome.Outcome {
-	addons, known := p.o.Addons.Get()
+func withoutSuccessor(in input, name string) outcome.Outcome {
+	addons, known := in.o.Addons.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	case addons.CSI.SatisfiedBy == "":
 		return outcome.WaitsUntil(ucv1.RollingOutReason,
 			observation.Say(observation.Ref{Kind: "StorageClass", Name: name}, " is not there yet."), time.Minute)
 	}
-	p.facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: p.stamp()}
-	return outcome.Records("Recording that the default StorageClass is left alone: the CSI driver is someone else's.")
+	why := "Recording that the default StorageClass is left alone: the CSI driver is someone else's."
+	return in.records(why, func(facts *ucv1.Facts) {
+		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: in.stamp()}
+	})
 }

@@ -89,29 +89,30 @@ func accept(findings []observation.Finding, accepted []ucv1.AcceptedFinding, now
 }
 
 // preflightFindings are those of package preflight with what a person accepted; the second value says why there are none.
-func (p *pass) preflightFindings() (findings []observation.Finding, unknown string) {
-	if p.o.Findings.IsUnknown() {
-		return nil, "what preflight asks of the cluster: " + p.o.Findings.Why()
+func preflightFindings(in input) (findings []observation.Finding, unknown string) {
+	if in.o.Findings.IsUnknown() {
+		return nil, "what preflight asks of the cluster: " + in.o.Findings.Why()
 	}
-	findings = slices.Clone(p.o.Findings.Value())
-	accept(findings, p.o.Cluster.Spec.Preflight.Accept, p.now)
+	findings = slices.Clone(in.o.Findings.Value())
+	accept(findings, in.o.Cluster.Spec.Preflight.Accept, in.now)
 	observation.SortFindings(findings)
 	return findings, ""
 }
 
-// judgePreflight keeps the migration back while something blocks: all of it at once. What no one could look at is not passed.
-func (p *pass) judgePreflight() outcome.Outcome {
-	objections, unknown := p.inputFindings()
-	p.findings = slices.Clone(objections)
-	findings, why := p.preflightFindings()
-	if why != "" && p.o.Connection.Reachable {
+// judgePreflight keeps the migration back while something blocks: all of it at once, with all that was found. What no one could
+// look at is not passed.
+func judgePreflight(in input) outcome.Outcome {
+	objections, unknown := inputFindings(in)
+	found := slices.Clone(objections)
+	findings, why := preflightFindings(in)
+	if why != "" && in.o.Connection.Reachable {
 		unknown = append(unknown, why)
 	}
-	p.findings = append(p.findings, findings...)
-	if p.findings == nil && why == "" {
-		p.findings = []observation.Finding{} // It was judged, and nothing was found.
+	found = append(found, findings...)
+	if found == nil && why == "" {
+		found = []observation.Finding{} // It was judged, and nothing was found.
 	}
-	observation.SortFindings(p.findings)
+	observation.SortFindings(found)
 	for _, finding := range findings {
 		switch {
 		case !finding.Blocks():
@@ -121,7 +122,9 @@ func (p *pass) judgePreflight() outcome.Outcome {
 			objections = append(objections, finding)
 		}
 	}
-	return judge(objections, unknown, "")
+	out := judge(objections, unknown, "")
+	out.Findings = found
+	return out
 }
 
 // judgesPreflight says that the findings against the start are to be looked for.
@@ -137,15 +140,14 @@ func judgesCloud(facts ucv1.Facts) bool {
 
 // cloudAsked is a gate of the roll: what only the cloud could tell is judged when the CCM leads, before the first Machine is
 // replaced. Afterwards the Nodes themselves are the proof.
-func (p *pass) cloudAsked() outcome.Outcome {
-	if p.facts.RollGeneration != "" {
+func cloudAsked(in input) outcome.Outcome {
+	if in.facts.RollGeneration != "" {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	findings, why := p.preflightFindings()
+	findings, why := preflightFindings(in)
 	if why != "" {
-		return outcome.CannotLook("what only the cloud can tell", p.o.Findings.Why())
+		return outcome.CannotLook("what only the cloud can tell", in.o.Findings.Why())
 	}
-	p.findings = findings
 	var objections []observation.Finding
 	var unknown []string
 	for _, finding := range findings {

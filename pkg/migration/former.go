@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -67,23 +68,23 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 }
 
 // formerLeases are those that may be freed.
-func (p *pass) formerLeases() []formerLease {
+func formerLeases(in input) []formerLease {
 	var leases []formerLease
-	processes, looked := p.o.CCMProcesses.Get()
-	alone := p.o.ForeignCCMs.IsKnown() && p.otherManagersRun().Words == ""
-	if lease, known := p.o.CCMLease.Get(); known && looked && alone && p.o.Fence.Value().Open && !withdrawn(p.facts) {
+	processes, looked := in.o.CCMProcesses.Get()
+	alone := in.o.ForeignCCMs.IsKnown() && otherManagersRun(in).Words == ""
+	if lease, known := in.o.CCMLease.Get(); known && looked && alone && in.o.Fence.Value().Open && !withdrawn(in.facts) {
 		leases = append(leases, formerLease{lease: lease, processes: processes, retry: retryPeriod, bound: true})
 	}
-	if kcm, known := p.kcmLease(); known && p.o.KCMLeaseRight.Value().May {
+	if kcm, known := kcmLease(in); known && in.o.KCMLeaseRight.Value().May {
 		leases = append(leases, kcm)
 	}
 	return leases
 }
 
-// freeLease is the action when a Lease can be freed now, and how long it takes until one can be.
-func (p *pass) freeLease() (action *outcome.Action, after time.Duration) {
-	for _, former := range p.formerLeases() {
-		left, ended := former.endedBefore(p.now)
+// leaseToFree is the action when a Lease can be freed now, and how long it takes until one can be.
+func leaseToFree(in input) (action *outcome.Action, after time.Duration) {
+	for _, former := range formerLeases(in) {
+		left, ended := former.endedBefore(in.now)
 		switch {
 		case ended && left <= 0:
 			lease := former.lease
@@ -100,42 +101,46 @@ func (p *pass) freeLease() (action *outcome.Action, after time.Duration) {
 
 // interrupts says that what ends a manager is mostly our doing: from the start until all is finished. When the migration is
 // completed, only the last step still does something.
-func (p *pass) interrupts(decision Decision) bool {
-	return p.facts.StartedAt != nil && p.facts.Origin == ucv1.OriginMigrating &&
-		(p.facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))
+func interrupts(in input, decision Decision) bool {
+	return in.facts.StartedAt != nil && in.facts.Origin == ucv1.OriginMigrating &&
+		(in.facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))
 }
 
 // unknown says that it is waited for what could not be looked at.
 func unknown(decision Decision) bool { return decision.Wait != nil && decision.Wait.Unknown }
 
 // leasesFirst frees a Lease before anything else is done: no one leads until then. It stands beside what is waited for.
-func (p *pass) leasesFirst(before ucv1.Facts, decision Decision) Decision {
-	if !p.interrupts(decision) {
+func leasesFirst(before input, decision Decision) Decision {
+	in := before.after(decision)
+	if !interrupts(in, decision) {
 		return decision
 	}
-	action, after := p.freeLease()
+	action, after := leaseToFree(in)
 	decision.LookAfter = observation.Sooner(decision.LookAfter, after)
 	if action == nil {
-		action = p.beforeKCMRolls(decision.Action)
+		action = beforeKCMRolls(in, decision.Action)
 	}
 	switch {
 	case action != nil:
-		return p.instead(before, decision, action)
-	case decision.Action == nil && !unknown(decision) && p.rightIsOver(decision):
-		decision.Action = p.takeBack()
+		return instead(before, decision, action)
+	case decision.Action == nil && !unknown(decision) && rightIsOver(in, decision):
+		out := takeBack(in)
+		decision.Action, decision.Facts = out.Action, cmp.Or(out.Facts, decision.Facts)
 	}
 	return decision
 }
 
 // instead does another action in this pass. What the one in its place would have recorded is not so yet.
-func (p *pass) instead(before ucv1.Facts, decision Decision, action *outcome.Action) Decision {
+func instead(before input, decision Decision, action *outcome.Action) Decision {
+	in := before.after(decision)
 	if decision.Action != nil {
-		p.facts = before
-		p.mergeProcesses()
+		in = mergeProcesses(before)
 	}
 	decision.Action = action
-	if action.Kind == outcome.ActionGrantLease {
-		p.facts.Handover.KCMLeaseGrantedAt = p.stamp()
-	}
+	decision.Facts = in.changed(func(facts *ucv1.Facts) {
+		if action.Kind == outcome.ActionGrantLease {
+			facts.Handover.KCMLeaseGrantedAt = in.stamp()
+		}
+	})
 	return decision
 }

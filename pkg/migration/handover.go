@@ -15,69 +15,75 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// handover walks the protocol's table until the CCM leads; afterwards the guard takes over.
-func (p *pass) handover() outcome.Outcome {
-	if p.facts.Handover.FinishedAt != nil {
-		return p.handedOver()
+// handOver walks the protocol's table until the CCM leads; afterwards the guard takes over.
+func handOver(in input) outcome.Outcome {
+	if in.facts.Handover.FinishedAt != nil {
+		return keepHandedOver(in)
 	}
-	for _, l := range stagesOf(p.facts.Handover.Protocol) {
-		p.facts.Handover.Stage = l.name
-		out := l.evaluate(p)
-		out.Stage = l.name
+	var instructions []ucv1.Instruction
+	for _, l := range stagesOf(in.facts.Handover.Protocol) {
+		out := l.evaluate(in)
+		in, instructions = in.with(out), append(instructions, out.Instructions...)
 		if !out.Holds || out.Reason == ucv1.NoNodesReason {
-			return p.failAfterDeadline(out)
+			out = failAfterDeadline(in, out)
+			out.Stage, out.Instructions = l.name, instructions
+			return in.adds(out, func(facts *ucv1.Facts) { noteStage(facts, l.name) })
 		}
 	}
-	p.facts.Handover.FinishedAt = p.stamp()
-	if p.facts.Handover.LockTakenAt == nil {
-		p.facts.Handover.GapSeconds = p.gap()
-	}
-	p.facts.Handover.Stage = ""
-	return outcome.Records("Recording that the CCM leads.")
+	return in.records("Recording that the CCM leads.", func(facts *ucv1.Facts) {
+		facts.Handover.FinishedAt, facts.Handover.Stage = in.stamp(), ""
+		if facts.Handover.LockTakenAt == nil {
+			facts.Handover.GapSeconds = gapSeconds(in)
+		}
+	})
 }
 
-// handedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
+// noteStage unless the hand-over is finished.
+func noteStage(facts *ucv1.Facts, name string) {
+	if facts.Handover.FinishedAt == nil {
+		facts.Handover.Stage = name
+	}
+}
+
+// keepHandedOver keeps the guard. A cluster that was created with the feature is done when its CCM was seen serving a Node:
 // the first Node ends what NoNodes allowed.
-func (p *pass) handedOver() outcome.Outcome {
-	out := p.guarded()
+func keepHandedOver(in input) outcome.Outcome {
+	out := guarded(in)
 	switch {
-	case !out.Holds, p.facts.Origin != ucv1.OriginExternal, p.facts.CompletedAt != nil:
+	case !out.Holds, in.facts.Origin != ucv1.OriginExternal, in.facts.CompletedAt != nil:
 		return out
 	}
-	out = p.ccmCanServe()
+	out = ccmCanServe(in)
 	if !out.Holds || out.Reason == ucv1.NoNodesReason {
 		return out
 	}
-	p.facts.CompletedAt = p.stamp()
-	return outcome.Records("Recording that the CCM serves the cluster.")
+	return in.records("Recording that the CCM serves the cluster.", func(facts *ucv1.Facts) { facts.CompletedAt = in.stamp() })
 }
 
 // guarded is the guard, and what it does about a KCM that runs the cloud loops again.
-func (p *pass) guarded() outcome.Outcome {
-	out := p.guard()
-	if out.Failure != nil && p.closesFence() {
-		return p.beginAgain()
+func guarded(in input) outcome.Outcome {
+	out := guard(in)
+	if out.Failure != nil && closesFence(in) {
+		return beginAgain(in)
 	}
-	return p.aloneStill(out)
+	return aloneStill(in, out)
 }
 
 // failAfterDeadline turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud
 // loops.
-func (p *pass) failAfterDeadline(out outcome.Outcome) outcome.Outcome {
-	started := p.waitingSince()
-	if out.Wait == nil || out.Wait.Unknown || started == nil || p.now.Sub(*started) <= p.o.Deadlines.Handover {
+func failAfterDeadline(in input, out outcome.Outcome) outcome.Outcome {
+	started := waitingSince(in)
+	if out.Wait == nil || out.Wait.Unknown || started == nil || in.now.Sub(*started) <= in.o.Deadlines.Handover {
 		return out
 	}
-	failed := outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
-		" and no one may be running the cloud loops. ", out.Text(), p.undoOffer())
-	failed.Stage = out.Stage
-	return failed
+	return outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
+		" and no one may be running the cloud loops. ", out.Text(), undoOffer(in))
 }
 
-// gap counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
-func (p *pass) gap() *int64 {
+// gapSeconds counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
+func gapSeconds(in input) *int64 {
 	var last time.Time
-	for _, process := range p.facts.Handover.Processes {
+	for _, process := range in.facts.Handover.Processes {
 		if process.EndedAt != nil && process.EndedAt.After(last) {
 			last = process.EndedAt.Time
 		}
@@ -85,24 +91,23 @@ func (p *pass) gap() *int64 {
 	if last.IsZero() {
 		return nil
 	}
-	seconds := int64(math.Ceil(p.now.Sub(last).Seconds()))
+	seconds := int64(math.Ceil(in.now.Sub(last).Seconds()))
 	return &seconds
 }
 
-func (p *pass) baselineTaken() outcome.Outcome {
-	if p.facts.Origin == ucv1.OriginExternal || p.facts.Baseline != nil {
+func baselineTaken(in input) outcome.Outcome {
+	if in.facts.Origin == ucv1.OriginExternal || in.facts.Baseline != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	inventory, known := p.o.Inventory.Get()
+	inventory, known := in.o.Inventory.Get()
 	if !known {
-		return outcome.CannotLook("the load balancers and volumes", p.o.Inventory.Why())
+		return outcome.CannotLook("the load balancers and volumes", in.o.Inventory.Why())
 	}
 	// The digest is in the name: taken twice, by a pass that did not see the first one yet, it is another Secret.
 	digest := inventory.Digest()
-	name := p.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
-	p.facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: p.stamp()}
-	return outcome.Does(outcome.Action{
-		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: name}},
+	name := in.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
+	out := outcome.Does(outcome.Action{
+		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: in.o.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf(
 			"Storing the inventory: %s, %s.",
 			wording.Count(
@@ -113,85 +118,93 @@ func (p *pass) baselineTaken() outcome.Outcome {
 			wording.Count(len(inventory.Volumes), "volume", "volumes"),
 		),
 	})
+	return in.adds(out, func(facts *ucv1.Facts) {
+		facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: in.stamp()}
+	})
 }
 
 // processesRecorded persists the processes before the first patch: after it, no one could say what had been running.
-func (p *pass) processesRecorded() outcome.Outcome {
-	if p.facts.Handover.StartedAt != nil {
+func processesRecorded(in input) outcome.Outcome {
+	if in.facts.Handover.StartedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	controlPlane, known := p.o.ControlPlane.Get()
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
 		return outcome.CannotLook("every static pod of "+controlPlane.KCM.Name, observation.Join(unseen, " ").Without("."))
 	}
-	for _, ask := range []func() outcome.Outcome{func() outcome.Outcome { return p.alone(byFence) }, p.nodesReady} {
-		if out := ask(); !out.Holds {
-			return out
-		}
+	if out := noOtherManager(in, byFence); !out.Holds {
+		return out
 	}
-	p.facts.Handover.StartedAt = p.stamp()
-	p.facts.Handover.Processes = handover.RecordProcesses(nil, controlPlane.KCM)
-	p.rememberOriginals(append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
-	return outcome.Records(fmt.Sprintf("Recording %s of %s before it is changed.",
-		wording.Count(len(p.facts.Handover.Processes), "process", "processes"), controlPlane.KCM))
+	if out := nodesReady(in); !out.Holds {
+		return out
+	}
+	processes := handover.RecordProcesses(nil, controlPlane.KCM)
+	why := fmt.Sprintf("Recording %s of %s before it is changed.", wording.Count(len(processes), "process", "processes"),
+		controlPlane.KCM)
+	return in.records(why, func(facts *ucv1.Facts) {
+		facts.Handover.StartedAt, facts.Handover.Processes = in.stamp(), processes
+		keepOriginals(facts, controlPlane.KCM, append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
+	})
 }
 
 // mergeProcesses takes over the ends that were seen, and adds processes that appeared since: a pod that the old
 // template made after the list was written counts like the others.
-func (p *pass) mergeProcesses() {
-	recorded := p.facts.Handover
+func mergeProcesses(in input) input {
+	recorded := in.facts.Handover
 	if recorded == nil || recorded.StartedAt == nil || recorded.FinishedAt != nil {
-		return
+		return in
 	}
-	if len(p.o.Processes) > 0 {
-		recorded.Processes = p.o.Processes
-	}
-	if controlPlane, known := p.o.ControlPlane.Get(); known {
-		recorded.Processes = handover.RecordProcesses(recorded.Processes, controlPlane.KCM)
-	}
+	return in.from(in.changed(func(facts *ucv1.Facts) {
+		if len(in.o.Processes) > 0 {
+			facts.Handover.Processes = in.o.Processes
+		}
+		if controlPlane, known := in.o.ControlPlane.Get(); known {
+			facts.Handover.Processes = handover.RecordProcesses(facts.Handover.Processes, controlPlane.KCM)
+		}
+	}))
 }
 
-func (p *pass) loopsOff() outcome.Outcome {
-	controlPlane, known := p.o.ControlPlane.Get()
+func loopsOff(in input) outcome.Outcome {
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
-	if p.o.Cluster.Spec.ControlPlane.Instructed() {
-		return p.loopsOffByOthers(kcm)
+	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+		return loopsOffByOthers(in, kcm)
 	}
-	loops, noted := kcm.Arguments.CloudLoops(), p.facts.Handover.LoopsOffAt != nil
+	loops, noted := kcm.Arguments.CloudLoops(), in.facts.Handover.LoopsOffAt != nil
 	switch {
 	case len(loops) == 0 && noted:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case len(loops) > 0 && noted:
-		return p.contention(handover.Contended(kcm))
+		return contention(in, handover.Contended(kcm))
 	case len(loops) == 0:
 		// Without the note, loops that come back would be taken for those that no one has switched off yet.
-		p.facts.Handover.LoopsOffAt = p.stamp()
-		return outcome.Records("Recording that the arguments of " + kcm.String() + " switch the cloud loops off.")
+		return in.records("Recording that the arguments of "+kcm.String()+" switch the cloud loops off.", in.loopsOffNow)
 	}
-	if out := p.nodesReady(); !out.Holds {
+	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	if !p.rememberOriginals(kcm) {
-		return outcome.Records("Recording the arguments of " + kcm.String() + " before they are changed.")
+	if out := originalsKept(in, kcm); !out.Holds {
+		return out
 	}
-	p.facts.Handover.LoopsOffAt = p.stamp()
-	return outcome.Does(p.switchLoopsOff(kcm, loops))
+	return in.adds(outcome.Does(switchLoopsOff(in, kcm, loops)), in.loopsOffNow)
 }
+
+func (in input) loopsOffNow(facts *ucv1.Facts) { facts.Handover.LoopsOffAt = in.stamp() }
 
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
 // early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
 // https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/controller/volume/attachdetach/util/util.go
 // (isCSIMigrationSupportedOnNode).
-func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome.Action {
+func switchLoopsOff(in input, kcm observation.Component, loops []string) outcome.Action {
 	action := outcome.Action{
 		Kind:    outcome.ActionChangeArguments,
 		Objects: []observation.Ref{kcm.Ref},
@@ -199,10 +212,10 @@ func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome
 		Arguments: &outcome.ArgumentChange{
 			Target:    kcm.Ref,
 			Container: kcm.Container,
-			Set:       []outcome.Flag{loopsOffFlag(kcm.Arguments, p.minor())},
+			Set:       []outcome.Flag{loopsOffFlag(kcm.Arguments, in.minor())},
 		},
 	}
-	gates := p.o.Provider.Value().MigrationGates
+	gates := in.o.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
 		action.Arguments.Set = append(action.Arguments.Set, gatesFlag(kcm.Arguments, gates))
 		action.Why += "; and feature gates on: " + wording.Names(missing)
@@ -211,49 +224,50 @@ func (p *pass) switchLoopsOff(kcm observation.Component, loops []string) outcome
 	return action
 }
 
-func (p *pass) silent() outcome.Outcome {
-	doubts := handover.Doubts(p.silence())
+func silent(in input) outcome.Outcome {
+	doubts := handover.Doubts(silence(in))
 	if len(doubts) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if guard := p.guard(); p.facts.Handover.ContendedAt != nil && guard.Failure != nil {
-		return p.contention(guard.Text())
+	if guard := guard(in); in.facts.Handover.ContendedAt != nil && guard.Failure != nil {
+		return contention(in, guard.Text())
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
 	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Join(doubts, " "), 2*time.Second)
 }
 
-func (p *pass) fenceOpen() outcome.Outcome {
-	fence, known := p.o.Fence.Get()
+func fenceOpen(in input) outcome.Outcome {
+	fence, known := in.o.Fence.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the fence", p.o.Fence.Why())
+		return outcome.CannotLook("the fence", in.o.Fence.Why())
 	case fence.Open:
-		if p.facts.Handover.FenceOpenedAt == nil {
-			p.facts.Handover.FenceOpenedAt = p.stamp()
-		}
-		return outcome.Holds(ucv1.HoldsReason, "")
+		return noteFenceOpened(in, outcome.Holds(ucv1.HoldsReason, ""))
 	}
-	if out := p.alone(byLease); !out.Holds {
+	if out := noOtherManager(in, byLease); !out.Holds {
 		return out
 	}
-	if out := p.nodesReady(); !out.Holds {
+	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	if p.o.CCMLease.IsUnknown() {
-		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	if in.o.CCMLease.IsUnknown() {
+		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
 	}
-	if lease := p.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(p.now) {
+	if lease := in.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(in.now) {
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + " from " + lease.String() +
 				", which has run out: a CCM that could not read it would wait for that once more.",
 		})
 	}
-	if p.facts.Handover.FenceOpenedAt == nil {
-		p.facts.Handover.FenceOpenedAt = p.stamp()
+	return noteFenceOpened(in, outcome.Does(openFenceVerb(fence)))
+}
+
+func noteFenceOpened(in input, out outcome.Outcome) outcome.Outcome {
+	if in.facts.Handover.FenceOpenedAt != nil {
+		return out
 	}
-	return outcome.Does(openFenceVerb(fence))
+	return in.adds(out, func(facts *ucv1.Facts) { facts.Handover.FenceOpenedAt = in.stamp() })
 }
 
 func openFenceVerb(fence observation.Fence) outcome.Action {
@@ -262,10 +276,10 @@ func openFenceVerb(fence observation.Fence) outcome.Action {
 }
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
-func (p *pass) nodesReady() outcome.Outcome {
-	nodes, known := p.o.Nodes.Get()
+func nodesReady(in input) outcome.Outcome {
+	nodes, known := in.o.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	}
 	var notReady []string
 	for _, node := range nodes {
@@ -281,31 +295,31 @@ func (p *pass) nodesReady() outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func (p *pass) leading() outcome.Outcome {
-	if out := p.ccmLeads(); out.Holds {
+func leading(in input) outcome.Outcome {
+	if out := ccmLeads(in); out.Holds {
 		return out
 	} else if out.Wait != nil && out.Wait.Unknown {
 		return out
 	}
-	nodes, known := p.o.Nodes.Get()
+	nodes, known := in.o.Nodes.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	case len(nodes) == 0:
-		return p.finishWithoutNodes()
+		return finishWithoutNodes(in)
 	}
-	since := p.mayLeadSince()
-	if waited := p.now.Sub(since); waited > p.o.Deadlines.Leader {
+	since := mayLeadSince(in)
+	if waited := in.now.Sub(since); waited > in.o.Deadlines.Leader {
 		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, "The CCM may lead since "+since.UTC().Format(time.RFC3339)+
-			", but does not lead yet.", sentences(p.o.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
-			p.undoOffer())
+			", but does not lead yet.", sentences(in.o.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
+			undoOffer(in))
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }
 
 // mayLeadSince is when the CCM's time to lead began: by the migration lock it is waited for three times.
-func (p *pass) mayLeadSince() time.Time {
-	handover := p.facts.Handover
+func mayLeadSince(in input) time.Time {
+	handover := in.facts.Handover
 	since := handover.FenceOpenedAt.Time
 	for _, later := range []*metav1.Time{handover.LoopsOffAt, handover.LockTakenAt} {
 		if handover.Protocol == ucv1.LeaderMigrationProtocol && later != nil && later.After(since) {
@@ -317,26 +331,25 @@ func (p *pass) mayLeadSince() time.Time {
 
 // finishWithoutNodes ends the hand-over of a cluster that has nothing for a CCM to run on: the loops have nothing to do
 // there either, and the first Node starts them.
-func (p *pass) finishWithoutNodes() outcome.Outcome {
-	p.facts.Handover.FinishedAt = p.stamp()
-	p.facts.Handover.Stage = ""
-	out := outcome.Records("Recording that the hand-over is done; the CCM leads as soon as there is a Node.")
+func finishWithoutNodes(in input) outcome.Outcome {
+	why := "Recording that the hand-over is done; the CCM leads as soon as there is a Node."
+	out := in.records(why, func(facts *ucv1.Facts) { facts.Handover.FinishedAt, facts.Handover.Stage = in.stamp(), "" })
 	out.Reason = ucv1.NoNodesReason
 	return out
 }
 
 // ccmLeads needs a holder and a renewal that we saw; a Lease that stands still proves nothing.
-func (p *pass) ccmLeads() outcome.Outcome {
-	lease, known := p.o.CCMLease.Get()
+func ccmLeads(in input) outcome.Outcome {
+	lease, known := in.o.CCMLease.Get()
 	switch {
-	case p.o.CCMLease.IsAbsent():
+	case in.o.CCMLease.IsAbsent():
 		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM's Lease does not exist.")
 	case !known:
-		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
+		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
 	case lease.Holder == "":
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease, " has no holder.")
 	}
-	if !lease.Renewed(p.now) {
+	if !lease.Renewed(in.now) {
 		return outcome.WaitsUntil(
 			ucv1.WaitingForLeaderReason,
 			observation.Say(lease, " is not being renewed by "+lease.Holder+"."),
@@ -344,8 +357,4 @@ func (p *pass) ccmLeads() outcome.Outcome {
 		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "KCM is silent and the CCM leads.")
-}
-
-func (p *pass) minor() int {
-	return observation.MinorOf(p.o.Cluster.Spec.Version)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// inTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor
+// decideInTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor
 // migrated when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when
 // one of them gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
-func (p *pass) inTree() Decision {
+func decideInTree(in input) Decision {
 	decision := Decision{Step: ucv1.StepInTree}
-	if p.o.UnknownProvider != "" {
-		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, p.unknownProvider()).Failure
+	if in.o.UnknownProvider != "" {
+		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, unknownProvider(in)).Failure
 		return decision
 	}
-	out := p.runsInTree(p.o.InTree)
-	if shared, _ := p.checkContenders(); shared != nil && out.Failure == nil {
+	out := runsInTree(in, in.o.InTree)
+	if shared, _ := checkContenders(in); shared != nil && out.Failure == nil {
 		out = outcome.Fails(shared.Reason, shared.Text())
 	}
 	decision.Wait, decision.Failure = out.Wait, out.Failure
@@ -31,15 +31,15 @@ func (p *pass) inTree() Decision {
 
 // runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0
 // runs nothing, and is not to.
-func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outcome.Outcome {
+func runsInTree(in input, seen observation.Observed[observation.Component]) outcome.Outcome {
 	kcm, known := seen.Get()
 	switch {
 	case seen.IsAbsent():
-		return outcome.Fails(ucv1.InputInvalidReason, p.kcmMissing())
-	case !known && p.o.Cluster.Spec.ControlPlane.Static():
+		return outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in))
+	case !known && in.o.Cluster.Spec.ControlPlane.Static():
 		return outcome.Holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
 	case !known:
-		return outcome.CannotLook(p.kcmRef(), seen.Why())
+		return outcome.CannotLook(kcmReference(in), seen.Why())
 	case kcm.Replicas == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !kcm.Arguments.Understood():
@@ -48,7 +48,7 @@ func (p *pass) runsInTree(seen observation.Observed[observation.Component]) outc
 			strings.TrimSuffix(kcm.Arguments.Problem, "."),
 		)
 	case loopsOffInTree(kcm.Arguments):
-		return outcome.Fails(ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(kcm))
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, loopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but ", kcm,
 			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM "+
@@ -87,59 +87,60 @@ func otherwiseLookedAt(o observation.Observation) string {
 // attendInTree judges whether KCM leads when a look asked, and says it until the next one. A CCM is no manager of an in-tree
 // cluster. One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to
 // the look, so that no pass which did not look claims more.
-func (p *pass) attendInTree(asked *pass, decision Decision) *Attendance {
-	look := p.facts.LookAhead
+func attendInTree(in input, look ucv1.LookAheadStatus, decision Decision) *Attendance {
 	if decision.Failure != nil || decision.Wait != nil {
 		return nil // The arguments say more.
 	}
-	if p.o.Look == observation.LookDone {
-		look.LeaderAt, look.Leader = p.stamp(), asked.leader()
-		switch look.Leader {
-		case ucv1.LeaderMissing:
-			p.facts.UnattendedSince = p.unattendedSince()
-		case ucv1.LeaderLeads, ucv1.LeaderHibernated:
-			p.facts.UnattendedSince = nil
-		case ucv1.LeaderNotSeen:
-		}
-	}
 	switch {
 	case look.Leader == ucv1.LeaderNotSeen:
-		said := observation.Say("The last look could not see whether ", p.kcmCalled(),
+		said := observation.Say("The last look could not see whether ", kcmCalled(in),
 			" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again.")
 		return &Attendance{
 			Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
+			Since: in.facts.UnattendedSince,
 		}
-	case look.Leader != ucv1.LeaderMissing || p.facts.UnattendedSince == nil || look.LeaderAt == nil:
+	case look.Leader != ucv1.LeaderMissing || in.facts.UnattendedSince == nil || look.LeaderAt == nil:
 		return nil
 	}
-	seen := *p
-	seen.now = look.LeaderAt.Time
+	in.now = look.LeaderAt.Time
 	ccm := observation.Say("no CCM is to run them while the feature externalCloudProvider is off")
-	kcm := observation.Say("the last look saw no process of ", p.kcmCalled(), " that leads")
-	return seen.unattended(attends{why: ccm}, attends{why: kcm}, decision)
+	kcm := observation.Say("the last look saw no process of ", kcmCalled(in), " that leads")
+	return unattended(in, attends{why: ccm}, attends{why: kcm}, decision)
+}
+
+// unattendedInTree is since when no KCM leads, as far as a look tells.
+func unattendedInTree(in input, leader ucv1.LookedLeader) *metav1.Time {
+	switch leader {
+	case ucv1.LeaderMissing:
+		return unattendedSince(in)
+	case ucv1.LeaderLeads, ucv1.LeaderHibernated:
+		return nil
+	case ucv1.LeaderNotSeen:
+	}
+	return in.facts.UnattendedSince
 }
 
 // kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that
 // was seen.
-func (p *pass) kcmHolds() attends {
-	kcm := p.kcmAttends()
-	able, _ := p.processesOf(p.o.ControlPlane.Value().KCM)
-	lease := p.o.KCMLease.Value()
+func kcmHolds(in input) attends {
+	kcm := kcmAttends(in)
+	able, _ := processesOf(in, in.o.ControlPlane.Value().KCM)
+	lease := in.o.KCMLease.Value()
 	holds := func(process observation.Process) bool {
 		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
-	if kcm.state == tooEarly && lease.Fresh(p.now) && slices.ContainsFunc(able, holds) {
+	if kcm.state == tooEarly && lease.Fresh(in.now) && slices.ContainsFunc(able, holds) {
 		return attends{runsLoops, observation.Say("KCM holds ", lease)}
 	}
 	return kcm
 }
 
 // leader is what a look saw of KCM.
-func (p *pass) leader() ucv1.LookedLeader {
-	if p.hibernated() {
+func leader(in input) ucv1.LookedLeader {
+	if hibernated(in) {
 		return ucv1.LeaderHibernated
 	}
-	switch p.kcmHolds().state {
+	switch kcmHolds(in).state {
 	case runsLoops:
 		return ucv1.LeaderLeads
 	case runsNone:
@@ -149,24 +150,24 @@ func (p *pass) leader() ucv1.LookedLeader {
 	return ucv1.LeaderNotSeen
 }
 
-func (p *pass) kcmCalled() observation.Text {
-	if p.o.Cluster.Spec.ControlPlane.Static() {
+func kcmCalled(in input) observation.Text {
+	if in.o.Cluster.Spec.ControlPlane.Static() {
 		return observation.Say("KCM")
 	}
-	return observation.Say(p.kcmRef())
+	return observation.Say(kcmReference(in))
 }
 
 // soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.
-func (p *pass) soonerLook(attendance *Attendance) {
-	if attendance == nil || p.o.Look != observation.LookDone {
-		return
+func soonerLook(in input, look ucv1.LookAheadStatus, attendance *Attendance) *metav1.Time {
+	if attendance == nil || in.o.Look != observation.LookDone {
+		return look.NextAt
 	}
 	wait := lookAfterChange
 	switch {
 	case attendance.Status == metav1.ConditionUnknown:
-		wait = lookRetry + share(lookJitter, string(p.o.Cluster.UID), p.now)
+		wait = lookRetry + share(lookJitter, string(in.o.Cluster.UID), in.now)
 	case !attendance.NeedsPerson:
 		wait = max(attendance.LookAfter, leaderElection)
 	}
-	p.facts.LookAhead.NextAt = p.stampAfter(wait)
+	return in.stampAfter(wait)
 }

@@ -13,13 +13,13 @@ import (
 
 // inputFindings judges what the Cluster refers to: all objections, not the first. Those that could not be looked at
 // are returned apart, because they are no objections.
-func (p *pass) inputFindings() (findings []observation.Finding, unknown []string) {
-	checks := []func() (finding *observation.Finding, unknown string){
-		p.checkConnection, p.checkContenders, p.checkProvider, p.checkProfile, p.checkCloudConfig, p.checkReleased,
-		p.checkControlPlane, p.checkOtherCCM, p.checkProtocol,
+func inputFindings(in input) (findings []observation.Finding, unknown []string) {
+	checks := []func(input) (finding *observation.Finding, unknown string){
+		checkConnection, checkContenders, checkProvider, checkProfile, checkCloudConfig, checkReleased, checkControlPlane,
+		checkOtherCCM, checkProtocol,
 	}
 	for _, check := range checks {
-		finding, why := check()
+		finding, why := check(in)
 		if finding != nil {
 			findings = append(findings, *finding)
 		}
@@ -27,15 +27,15 @@ func (p *pass) inputFindings() (findings []observation.Finding, unknown []string
 			unknown = append(unknown, why)
 		}
 	}
-	objections, why := p.lockFindings()
+	objections, why := lockFindings(in)
 	if why != "" {
 		unknown = append(unknown, why)
 	}
 	return append(findings, objections...), unknown
 }
 
-func (p *pass) checkConnection() (*observation.Finding, string) {
-	c := p.o.Connection
+func checkConnection(in input) (*observation.Finding, string) {
+	c := in.o.Connection
 	if c.Refused {
 		return blocking(FindingConnection, c.Reason, c.Text()), ""
 	}
@@ -45,16 +45,16 @@ func (p *pass) checkConnection() (*observation.Finding, string) {
 	return nil, ""
 }
 
-func (p *pass) checkContenders() (*observation.Finding, string) {
-	if names, known := p.o.Contenders.Get(); known {
-		what := observation.Say(p.kcmRef(), " is also named by ")
-		if p.o.Cluster.Spec.ControlPlane.Static() {
+func checkContenders(in input) (*observation.Finding, string) {
+	if names, known := in.o.Contenders.Get(); known {
+		what := observation.Say(kcmReference(in), " is also named by ")
+		if in.o.Cluster.Spec.ControlPlane.Static() {
 			what = observation.Say("The kubeconfig Secret is also that of ")
 		}
 		return blocking(FindingContenders, ucv1.InputInvalidReason, what, clustersOf(names), "; leave it in one of them."), ""
 	}
-	if p.o.Contenders.IsUnknown() {
-		return nil, "the other Clusters: " + p.o.Contenders.Why()
+	if in.o.Contenders.IsUnknown() {
+		return nil, "the other Clusters: " + in.o.Contenders.Why()
 	}
 	return nil, ""
 }
@@ -69,19 +69,19 @@ func clustersOf(names []string) observation.Text {
 	return text
 }
 
-func (p *pass) checkProvider() (*observation.Finding, string) {
-	provider, known := p.o.Provider.Get()
-	name := p.o.Cluster.Spec.Cloud.ProviderName
+func checkProvider(in input) (*observation.Finding, string) {
+	provider, known := in.o.Provider.Get()
+	name := in.o.Cluster.Spec.Cloud.ProviderName
 	switch {
-	case p.o.Provider.IsAbsent():
-		return blocking(FindingProvider, ucv1.NotSupportedReason, p.unknownProvider()), ""
+	case in.o.Provider.IsAbsent():
+		return blocking(FindingProvider, ucv1.NotSupportedReason, unknownProvider(in)), ""
 	case !known:
-		return nil, "the catalogue: " + p.o.Provider.Why()
-	case p.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
+		return nil, "the catalogue: " + in.o.Provider.Why()
+	case in.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
 		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.MigrationProblem), ""
 	case provider.VersionProblem != "":
 		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.VersionProblem), ""
-	case p.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
+	case in.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
 		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate "+
 			"from."), ""
 	}
@@ -90,35 +90,35 @@ func (p *pass) checkProvider() (*observation.Finding, string) {
 
 // unknownProvider says what is left to do: the name is immutable, and a Cluster that something was made for cannot just be
 // deleted.
-func (p *pass) unknownProvider() string {
-	if p.facts.Inherited != nil {
-		return p.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
+func unknownProvider(in input) string {
+	if in.facts.Inherited != nil {
+		return in.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
 	}
-	return p.o.UnknownProvider +
+	return in.o.UnknownProvider +
 		" The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
 }
 
 // checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
 // images are. Whether it could be looked at is asked with the provider.
-func (p *pass) checkProfile() (*observation.Finding, string) {
-	if problem := p.o.Provider.Value().ProfileProblem; problem != "" {
+func checkProfile(in input) (*observation.Finding, string) {
+	if problem := in.o.Provider.Value().ProfileProblem; problem != "" {
 		return blocking(FindingProfile, ucv1.InputInvalidReason, problem), ""
 	}
 	return nil, ""
 }
 
-func (p *pass) checkCloudConfig() (*observation.Finding, string) {
-	config, known := p.o.CloudConfig.Get()
-	secret := observation.Ref{Kind: "Secret", Namespace: p.o.Cluster.Namespace, Name: p.o.Cluster.Spec.Cloud.ConfigSecretRef.Name}
+func checkCloudConfig(in input) (*observation.Finding, string) {
+	config, known := in.o.CloudConfig.Get()
+	secret := observation.Ref{Kind: "Secret", Namespace: in.o.Cluster.Namespace, Name: in.o.Cluster.Spec.Cloud.ConfigSecretRef.Name}
 	switch {
-	case p.o.CloudConfig.IsAbsent():
+	case in.o.CloudConfig.IsAbsent():
 		return blocking(
 			FindingCloudConfig,
 			ucv1.InputInvalidReason,
 			secret, " with the cloud configuration does not exist; create it.",
 		), ""
 	case !known:
-		return nil, secret.String() + ": " + p.o.CloudConfig.Why()
+		return nil, secret.String() + ": " + in.o.CloudConfig.Why()
 	case config.Problem != "":
 		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret, ": "+config.Problem), ""
 	}
@@ -126,8 +126,8 @@ func (p *pass) checkCloudConfig() (*observation.Finding, string) {
 }
 
 // checkReleased is for a migration that runs, or is to start: it cannot leave the CCM to another tool.
-func (p *pass) checkReleased() (*observation.Finding, string) {
-	if p.o.Cluster.AddonsReleased() {
+func checkReleased(in input) (*observation.Finding, string) {
+	if in.o.Cluster.AddonsReleased() {
 		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the "+
 			"CSI driver are not applied;"+
 			" set it to Managed until status.step is Finished."), ""
@@ -135,18 +135,18 @@ func (p *pass) checkReleased() (*observation.Finding, string) {
 	return nil, ""
 }
 
-func (p *pass) checkControlPlane() (*observation.Finding, string) {
-	controlPlane, known := p.o.ControlPlane.Get()
+func checkControlPlane(in input) (*observation.Finding, string) {
+	controlPlane, known := in.o.ControlPlane.Get()
 	switch {
-	case p.o.ControlPlane.IsAbsent():
-		return blocking(FindingControlPlane, ucv1.InputInvalidReason, p.kcmMissing()), ""
+	case in.o.ControlPlane.IsAbsent():
+		return blocking(FindingControlPlane, ucv1.InputInvalidReason, kcmMissing(in)), ""
 	case !known:
-		return nil, "the control plane: " + p.o.ControlPlane.Why()
+		return nil, "the control plane: " + in.o.ControlPlane.Why()
 	}
 	if problem := argumentProblem(controlPlane); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
-	if problem := p.staticProblem(controlPlane.KCM); problem.Words != "" {
+	if problem := staticProblem(in, controlPlane.KCM); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
@@ -155,10 +155,10 @@ func (p *pass) checkControlPlane() (*observation.Finding, string) {
 	if problem := processProblem(controlPlane.KCM); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
-	if p.facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
-		return blocking(FindingLoopsOff, ucv1.LoopsOffAlreadyReason, p.loopsOffAlready(controlPlane.KCM)), ""
+	if in.facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
+		return blocking(FindingLoopsOff, ucv1.LoopsOffAlreadyReason, loopsOffAlready(controlPlane.KCM)), ""
 	}
-	return p.checkKCMArguments(controlPlane.KCM), ""
+	return checkKCMArguments(in, controlPlane.KCM), ""
 }
 
 // loopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration,
@@ -168,7 +168,7 @@ func loopsOffInTree(arguments observation.Arguments) bool {
 	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
 }
 
-func (p *pass) loopsOffAlready(kcm observation.Component) observation.Text {
+func loopsOffAlready(kcm observation.Component) observation.Text {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	return observation.Say(kcm, " has --cloud-provider="+provider+
 		" and its cloud loops are switched off in --controllers, which no migration of this Cluster did. Make sure that no CCM runs "+
@@ -176,9 +176,9 @@ func (p *pass) loopsOffAlready(kcm observation.Component) observation.Text {
 }
 
 // checkOtherCCM finds a CCM that our fence does not bind: by what it is, and, wherever it runs, by what it does: it leads.
-func (p *pass) checkOtherCCM() (*observation.Finding, string) {
-	others, unseen := p.checkOtherManagers()
-	lease, unknown := p.checkCCMLease()
+func checkOtherCCM(in input) (*observation.Finding, string) {
+	others, unseen := checkOtherManagers(in)
+	lease, unknown := checkCCMLease(in)
 	if others != nil && lease != nil {
 		// It is most likely the same one: one finding.
 		both := observation.Say(others.Text(), " ", lease.Text())
@@ -193,15 +193,15 @@ func (p *pass) checkOtherCCM() (*observation.Finding, string) {
 	return others, unseen + unknown
 }
 
-func (p *pass) checkCCMLease() (*observation.Finding, string) {
-	if !p.o.Connection.Reachable || p.o.CCMLease.IsAbsent() {
+func checkCCMLease(in input) (*observation.Finding, string) {
+	if !in.o.Connection.Reachable || in.o.CCMLease.IsAbsent() {
 		return nil, ""
 	}
-	lease, known := p.o.CCMLease.Get()
+	lease, known := in.o.CCMLease.Get()
 	if !known {
-		return nil, "the CCM's Lease: " + p.o.CCMLease.Why()
+		return nil, "the CCM's Lease: " + in.o.CCMLease.Why()
 	}
-	if lease.Holder == "" || lease.Stale(p.now) || len(handover.RunningLoops(p.o.ControlPlane.Value().KCM)) == 0 {
+	if lease.Holder == "" || lease.Stale(in.now) || len(handover.RunningLoops(in.o.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
 	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease, " is held by "+lease.Holder+
@@ -246,8 +246,8 @@ func argumentProblem(controlPlane observation.ControlPlane) observation.Text {
 	return observation.Text{}
 }
 
-func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding {
-	provider := p.o.Provider.Value()
+func checkKCMArguments(in input, kcm observation.Component) *observation.Finding {
+	provider := in.o.Provider.Value()
 	inTree, _ := kcm.Arguments.Flag("cloud-provider")
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
@@ -255,11 +255,11 @@ func (p *pass) checkKCMArguments(kcm observation.Component) *observation.Finding
 			FindingProviderDiffers,
 			ucv1.InputInvalidReason,
 			kcm, " runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
-				p.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
+				in.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
 				"with the right provider.",
 		)
 	}
-	wanted := p.o.Cluster.Spec.Cloud.ClusterName
+	wanted := in.o.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
 		return blocking(
 			FindingClusterName,
@@ -280,16 +280,16 @@ func kcmClusterName(arguments observation.Arguments) string {
 	return "kubernetes"
 }
 
-func (p *pass) kcmRef() observation.Ref {
-	cluster := p.o.Cluster
+func kcmReference(in input) observation.Ref {
+	cluster := in.o.Cluster
 	return observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name}
 }
 
-func (p *pass) kcmMissing() observation.Text {
-	if p.o.Cluster.Spec.ControlPlane.Static() {
-		return p.staticMissing()
+func kcmMissing(in input) observation.Text {
+	if in.o.Cluster.Spec.ControlPlane.Static() {
+		return staticMissing(in)
 	}
-	return observation.Say(p.kcmRef(),
+	return observation.Say(kcmReference(in),
 		" does not exist; set spec.controlPlane.kubeControllerManager to the Deployment that runs kube-controller-manager.")
 }
 

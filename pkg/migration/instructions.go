@@ -30,8 +30,8 @@ type target struct {
 
 // targets are in the order in which they are to be changed: the leader comes last, so that the loops are served for as
 // long as possible, and are without a manager for one restart only.
-func (p *pass) targets(component observation.Component) []target {
-	if !p.o.Cluster.Spec.ControlPlane.Static() {
+func targets(in input, component observation.Component) []target {
+	if !in.o.Cluster.Spec.ControlPlane.Static() {
 		return []target{{component: component}}
 	}
 	var targets []target
@@ -41,7 +41,7 @@ func (p *pass) targets(component observation.Component) []target {
 		}
 		one := component
 		one.Arguments = process.Arguments
-		targets = append(targets, target{component: one, process: process, leads: p.leads(process)})
+		targets = append(targets, target{component: one, process: process, leads: leads(in, process)})
 	}
 	slices.SortStableFunc(targets, func(a, b target) int {
 		return cmp.Or(boolRank(a.leads)-boolRank(b.leads), strings.Compare(a.process.NodeName, b.process.NodeName))
@@ -70,8 +70,8 @@ func boolRank(last bool) int {
 }
 
 // leads says that the process holds KCM's Lease, as far as that can be told.
-func (p *pass) leads(process observation.Process) bool {
-	lease, known := p.o.KCMLease.Get()
+func leads(in input, process observation.Process) bool {
+	lease, known := in.o.KCMLease.Get()
 	return known && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 }
 
@@ -91,13 +91,16 @@ func (t target) String() string {
 	return t.component.Container + " on Node " + t.process.NodeName
 }
 
-// instruct adds what is to be done to the target; done says that this was seen, and proven.
-func (p *pass) instruct(t target, change outcome.ArgumentChange, done bool) {
-	if len(p.instructions) == maxInstructions {
-		return
+// instructionList is the list of what is to be done, in its order.
+type instructionList []ucv1.Instruction
+
+// and adds what is to be done to the target; done says that this was seen, and proven.
+func (list instructionList) and(t target, change outcome.ArgumentChange, done bool) instructionList {
+	if len(list) == maxInstructions {
+		return list
 	}
 	instruction := ucv1.Instruction{
-		Order: int32(len(p.instructions) + 1), Component: t.component.Container, Object: t.component.String(), Node: t.process.NodeName,
+		Order: int32(len(list) + 1), Component: t.component.Container, Object: t.component.String(), Node: t.process.NodeName,
 		Leader: t.leads, Done: done,
 	}
 	if t.process.PodName != "" {
@@ -109,101 +112,108 @@ func (p *pass) instruct(t target, change outcome.ArgumentChange, done bool) {
 	for _, name := range change.Remove {
 		instruction.Remove = append(instruction.Remove, "--"+name)
 	}
-	p.instructions = append(p.instructions, instruction)
+	return append(list, instruction)
+}
+
+// with is the outcome with the list.
+func (list instructionList) with(out outcome.Outcome) outcome.Outcome {
+	out.Instructions = list
+	return out
 }
 
 // loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
 // everywhere: on again, someone put them back. Until then some are still to be switched off.
-func (p *pass) loopsOffByOthers(kcm observation.Component) outcome.Outcome {
-	recorded := p.facts.Handover
-	loud, proving, changed := p.instructLoopsOff(kcm)
+func loopsOffByOthers(in input, kcm observation.Component) outcome.Outcome {
+	recorded, left := in.facts.Handover, loopsLeftOn(in, kcm)
 	switch {
-	case len(loud) == 0 && p.facts.Origin == ucv1.OriginExternal:
-		// There never was anything to switch off.
-		p.instructions = nil
-		return outcome.Holds(ucv1.HoldsReason, "")
-	case len(loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
+	case len(left.loud) == 0 && in.facts.Origin == ucv1.OriginExternal:
+		return outcome.Holds(ucv1.HoldsReason, "") // There never was anything to switch off.
+	case len(left.loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
-		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Join(handover.Doubts(p.silence()), " "), 2*time.Second)
-	case len(loud) == 0 && recorded.LoopsOffAt == nil:
-		recorded.LoopsOffAt = p.stamp()
-		if recorded.ChangingSince == nil {
-			recorded.ChangingSince = p.stamp()
-		}
-		return outcome.Records("Recording that the cloud loops are switched off in " + kcm.String() + ".")
-	case len(loud) == 0:
-		return outcome.Holds(ucv1.HoldsReason, "")
+		return left.list.with(outcome.WaitsUntil(
+			ucv1.ProvingSilenceReason, observation.Join(handover.Doubts(silence(in)), " "), 2*time.Second))
+	case len(left.loud) == 0 && recorded.LoopsOffAt == nil:
+		why := "Recording that the cloud loops are switched off in " + kcm.String() + "."
+		return left.list.with(in.records(why, func(facts *ucv1.Facts) {
+			facts.Handover.LoopsOffAt = in.stamp()
+			facts.Handover.ChangingSince = cmp.Or(facts.Handover.ChangingSince, in.stamp())
+		}))
+	case len(left.loud) == 0:
+		return left.list.with(outcome.Holds(ucv1.HoldsReason, ""))
 	case recorded.LoopsOffAt != nil:
-		return p.contention(handover.Contended(kcm))
+		return left.list.with(contention(in, handover.Contended(kcm)))
 	}
-	return p.waitForLoopsOff(kcm, loud, proving, changed)
+	return waitForLoopsOff(in, kcm, left)
 }
 
-// instructLoopsOff lists what to change, and returns the targets whose loops are still on, those that are changed and not
-// proven yet, and whether any is changed.
-func (p *pass) instructLoopsOff(kcm observation.Component) (loud, proving []target, changed bool) {
-	silent := p.silentNodes(kcm)
-	p.instructions = nil
+// loopsLeft says how far others are with switching the loops off.
+type loopsLeft struct {
+	list instructionList
+	// loud are the targets whose loops are still on, proving those that are changed and not proven yet.
+	loud, proving []target
+	// begun says that some target is changed.
+	begun bool
+}
+
+func loopsLeftOn(in input, kcm observation.Component) (left loopsLeft) {
+	silent := silentNodes(in, kcm)
 	for _, t := range missingTargets(kcm) {
-		p.instruct(t, outcome.ArgumentChange{}, false)
-		proving = append(proving, t)
+		left.list = left.list.and(t, outcome.ArgumentChange{}, false)
+		left.proving = append(left.proving, t)
 	}
-	for _, t := range p.targets(kcm) {
-		flag := loopsOffFlag(t.component.Arguments, p.minor())
+	for _, t := range targets(in, kcm) {
+		flag := loopsOffFlag(t.component.Arguments, in.minor())
 		change := outcome.ArgumentChange{Set: []outcome.Flag{flag}}
 		off := !handover.MayRunLoops(observation.Process{Arguments: t.component.Arguments})
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
 			change = outcome.ArgumentChange{} // They were switched off in another way, which is as good.
 		}
 		done := off && silent(t) && t.runs()
-		p.instruct(t, change, done)
+		left.list = left.list.and(t, change, done)
 		switch {
 		case !off:
-			loud = append(loud, t)
+			left.loud = append(left.loud, t)
 		case !done:
-			proving = append(proving, t)
+			left.proving = append(left.proving, t)
 		}
-		changed = changed || off
+		left.begun = left.begun || off
 	}
-	return loud, proving, changed
+	return left
 }
 
-// rememberInstructions keeps the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
-func (p *pass) rememberInstructions() {
-	handover, kcm := p.facts.Handover, p.o.ControlPlane.Value().KCM
-	if handover != nil && handover.ChangingSince != nil && handover.FinishedAt == nil && p.instructions == nil &&
-		p.o.ControlPlane.IsKnown() {
-		p.instructLoopsOff(kcm)
+// instructionsOfHandover is the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
+func instructionsOfHandover(in input) []ucv1.Instruction {
+	controlPlane, known := in.o.ControlPlane.Get()
+	handover := in.facts.Handover
+	if !known || handover == nil || handover.ChangingSince == nil || handover.FinishedAt != nil {
+		return nil
 	}
+	return loopsLeftOn(in, controlPlane.KCM).list
 }
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func (p *pass) waitForLoopsOff(kcm observation.Component, loud, proving []target, changed bool) outcome.Outcome {
-	handover := p.facts.Handover
+func waitForLoopsOff(in input, kcm observation.Component, left loopsLeft) outcome.Outcome {
+	since := in.facts.Handover.ChangingSince
 	switch {
-	case !changed && handover.ChangingSince != nil && len(kcm.Unseen) == 0:
-		handover.ChangingSince = nil
-		return outcome.Records("Recording that no part of KCM has its cloud loops off any more.")
-	case changed && handover.ChangingSince == nil:
-		handover.ChangingSince = p.stamp()
-		return outcome.Records("Recording that the cloud loops are switched off in the first part of KCM.")
+	case !left.begun && since != nil && len(kcm.Unseen) == 0:
+		return left.list.with(in.records("Recording that no part of KCM has its cloud loops off any more.",
+			func(facts *ucv1.Facts) { facts.Handover.ChangingSince = nil }))
+	case left.begun && since == nil:
+		return left.list.with(in.records("Recording that the cloud loops are switched off in the first part of KCM.",
+			func(facts *ucv1.Facts) { facts.Handover.ChangingSince = in.stamp() }))
 	}
-	if out := p.nodesReady(); !out.Holds && !changed {
-		p.instructions = nil
+	if out := nodesReady(in); !out.Holds && !left.begun {
 		return out
 	}
-	message := observation.Say("The cloud loops have to be switched off, one after the other, in ", inOrder(loud),
+	message := observation.Say("The cloud loops have to be switched off, one after the other, in ", inOrder(left.loud),
 		", as status.instructions says.")
-	if len(proving) > 0 {
+	if len(left.proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
-		return outcome.WaitsUntil(
-			ucv1.WaitingForAdministratorReason,
-			observation.Say(message, " Proving that what ran before has ended: ", observation.Names(proving), "."),
-			2*time.Second,
-		)
+		message = observation.Say(message, " Proving that what ran before has ended: ", observation.Names(left.proving), ".")
+		return left.list.with(outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, message, 2*time.Second))
 	}
-	return outcome.Waits(ucv1.WaitingForAdministratorReason, message)
+	return left.list.with(outcome.Waits(ucv1.WaitingForAdministratorReason, message))
 }
 
 // inOrder joins names in their order, bounded like those of named.
@@ -217,9 +227,9 @@ func inOrder(targets []target) observation.Text {
 
 // silentNodes says of a target whether every process that was recorded on its Node is proven to have ended. For a
 // Deployment its processes are proven all together, in the line Silent.
-func (p *pass) silentNodes(kcm observation.Component) func(target) bool {
+func silentNodes(in input, kcm observation.Component) func(target) bool {
 	running := map[string]bool{}
-	for _, process := range p.facts.Handover.Processes {
+	for _, process := range in.facts.Handover.Processes {
 		if process.EndedAt == nil {
 			running[process.NodeName] = true
 		}
@@ -233,27 +243,29 @@ func (p *pass) silentNodes(kcm observation.Component) func(target) bool {
 }
 
 // everyTarget is everyComponent where someone else changes the control plane.
-func (p *pass) everyTarget(
+func everyTarget(
+	in input,
 	components []observation.Component,
 	change func(observation.Component) (*outcome.ArgumentChange, string),
 	held string,
 ) outcome.Outcome {
+	var list instructionList
 	var missing []target
 	var rolling []observation.Text
 	for _, component := range components {
 		for _, t := range missingTargets(component) {
-			p.instruct(t, outcome.ArgumentChange{}, false)
+			list = list.and(t, outcome.ArgumentChange{}, false)
 		}
-		for _, t := range p.targets(component) {
+		for _, t := range targets(in, component) {
 			if !t.component.Arguments.Understood() {
-				return outcome.Fails(ucv1.InputInvalidReason, t, ": "+t.component.Arguments.Problem)
+				return list.with(outcome.Fails(ucv1.InputInvalidReason, t, ": "+t.component.Arguments.Problem))
 			}
 			arguments, _ := change(t.component)
 			if arguments == nil {
-				p.instruct(t, outcome.ArgumentChange{}, t.runs())
+				list = list.and(t, outcome.ArgumentChange{}, t.runs())
 				continue
 			}
-			p.instruct(t, *arguments, false)
+			list = list.and(t, *arguments, false)
 			missing = append(missing, t)
 		}
 		if !component.RolledOut {
@@ -262,24 +274,24 @@ func (p *pass) everyTarget(
 	}
 	switch {
 	case len(missing) > 0:
-		return outcome.Waits(
+		return list.with(outcome.Waits(
 			ucv1.WaitingForAdministratorReason,
 			"The flags have to be changed, one after the other, in ", inOrder(missing), ", as status.instructions says.",
-		)
+		))
 	case len(rolling) > 0:
-		return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Join(rolling, " "), 5*time.Second)
+		return list.with(outcome.WaitsUntil(ucv1.RollingOutReason, observation.Join(rolling, " "), 5*time.Second))
 	}
-	p.instructions = nil
 	return outcome.Holds(ucv1.HoldsReason, held)
 }
 
 // waitingSince is from when on no one may be running the cloud loops, or nil. Where someone else changes KCM that begins
 // with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
 // be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline.
-func (p *pass) waitingSince() *time.Time {
-	since := p.facts.Handover.StartedAt
-	if p.o.Cluster.Spec.ControlPlane.Instructed() && p.facts.Origin != ucv1.OriginExternal && p.facts.Handover.ContendedAt == nil {
-		since = p.facts.Handover.ChangingSince
+func waitingSince(in input) *time.Time {
+	since := in.facts.Handover.StartedAt
+	if in.o.Cluster.Spec.ControlPlane.Instructed() && in.facts.Origin != ucv1.OriginExternal &&
+		in.facts.Handover.ContendedAt == nil {
+		since = in.facts.Handover.ChangingSince
 	}
 	if since == nil {
 		return nil
@@ -288,28 +300,28 @@ func (p *pass) waitingSince() *time.Time {
 }
 
 // untouched says that nothing was done to KCM that would have to be brought to its end.
-func (p *pass) untouched() bool {
-	return p.facts.Handover == nil || p.facts.Handover.StartedAt == nil || p.unchanged()
+func untouched(in input) bool {
+	return in.facts.Handover == nil || in.facts.Handover.StartedAt == nil || unchanged(in)
 }
 
 // unchanged says that no one has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
 // someone else changes can be left for long between the beginning of the hand-over and its first change.
-func (p *pass) unchanged() bool {
-	controlPlane, known := p.o.ControlPlane.Get()
-	handover := p.facts.Handover
-	if !known || !p.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
+func unchanged(in input) bool {
+	controlPlane, known := in.o.ControlPlane.Get()
+	handover := in.facts.Handover
+	if !known || !in.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
 		!controlPlane.KCM.RolledOut {
 		return false
 	}
 	return !slices.ContainsFunc(
-		p.targets(controlPlane.KCM),
+		targets(in, controlPlane.KCM),
 		func(t target) bool { return len(t.component.Arguments.CloudLoops()) == 0 },
 	)
 }
 
 // staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
-func (p *pass) staticProblem(kcm observation.Component) observation.Text {
-	if !p.o.Cluster.Spec.ControlPlane.Static() || p.facts.StartedAt != nil {
+func staticProblem(in input, kcm observation.Component) observation.Text {
+	if !in.o.Cluster.Spec.ControlPlane.Static() || in.facts.StartedAt != nil {
 		return observation.Text{}
 	}
 	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs",
@@ -326,8 +338,8 @@ func (p *pass) staticProblem(kcm observation.Component) observation.Text {
 }
 
 // staticMissing is kcmMissing for static pods.
-func (p *pass) staticMissing() observation.Text {
-	container := p.o.Cluster.KubeControllerManager().Container
+func staticMissing(in input) observation.Text {
+	container := in.o.Cluster.KubeControllerManager().Container
 	return observation.Say("No Node of the user cluster shows a static pod with container " + container +
 		" in namespace kube-system; set spec.controlPlane.kubeControllerManager.container to the one that runs " +
 		"kube-controller-manager.")

@@ -14,20 +14,20 @@ const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
 // have to end once more. Where someone else changes KCM, the instructions have that order.
-func (p *pass) leaderEndsLast() outcome.Outcome {
-	controlPlane, known := p.o.ControlPlane.Get()
+func leaderEndsLast(in input) outcome.Outcome {
+	controlPlane, known := in.o.ControlPlane.Get()
 	kcm := controlPlane.KCM
 	switch {
 	case !known:
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
-	case p.facts.Handover.LoopsOffAt != nil,
-		p.o.Cluster.Spec.ControlPlane.Instructed(),
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+	case in.facts.Handover.LoopsOffAt != nil,
+		in.o.Cluster.Spec.ControlPlane.Instructed(),
 		!slices.ContainsFunc(kcm.Pods, handover.MayRunLoops):
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case p.o.KCMLease.IsUnknown():
-		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())
+	case in.o.KCMLease.IsUnknown():
+		return outcome.CannotLook("KCM's Lease", in.o.KCMLease.Why())
 	}
-	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
+	if keep := keepLeader(kcm, in.o.KCMLease.Value()); keep != nil {
 		return outcome.Does(*keep)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

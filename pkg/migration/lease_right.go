@@ -30,12 +30,12 @@ func looksAtKCMLeaseRight(facts ucv1.Facts) bool {
 }
 
 // kcmLease is KCM's, where it may be freed: we change KCM, so that its rollouts are ours, and it elects with a Lease alone.
-func (p *pass) kcmLease() (formerLease, bool) {
-	lease, known := p.o.KCMLease.Get()
-	controlPlane, seen := p.o.ControlPlane.Get()
+func kcmLease(in input) (formerLease, bool) {
+	lease, known := in.o.KCMLease.Get()
+	controlPlane, seen := in.o.ControlPlane.Get()
 	kcm := controlPlane.KCM
-	if !known || !seen || p.o.Cluster.Spec.ControlPlane.Instructed() || !p.electsByLease(kcm.Arguments) ||
-		slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return !p.electsByLease(process.Arguments) }) {
+	if !known || !seen || in.o.Cluster.Spec.ControlPlane.Instructed() || !electsByLease(in, kcm.Arguments) ||
+		slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return !electsByLease(in, process.Arguments) }) {
 		return formerLease{}, false
 	}
 	return formerLease{
@@ -44,23 +44,26 @@ func (p *pass) kcmLease() (formerLease, bool) {
 	}, true
 }
 
-func (p *pass) electsByLease(arguments observation.Arguments) bool {
+func electsByLease(in input, arguments observation.Arguments) bool {
 	kind, given := arguments.Flag("leader-elect-resource-lock")
-	return arguments.Understood() && arguments.True("leader-elect", true) && (kind == "leases" || !given && p.minor() >= leasesMinor)
+	if !arguments.Understood() || !arguments.True("leader-elect", true) {
+		return false
+	}
+	return kind == "leases" || !given && in.minor() >= leasesMinor
 }
 
 // beforeKCMRolls is what makes the time short in which no KCM leads: its leader ends last, and we may free its Lease.
-func (p *pass) beforeKCMRolls(action *outcome.Action) *outcome.Action {
-	kcm := p.o.ControlPlane.Value().KCM
+func beforeKCMRolls(in input, action *outcome.Action) *outcome.Action {
+	kcm := in.o.ControlPlane.Value().KCM
 	if action == nil || action.Kind != outcome.ActionChangeArguments || action.Arguments.InUserCluster ||
 		action.Arguments.Target != kcm.Ref {
 		return nil
 	}
-	if keep := keepLeader(kcm, p.o.KCMLease.Value()); keep != nil {
+	if keep := keepLeader(kcm, in.o.KCMLease.Value()); keep != nil {
 		return keep
 	}
-	former, known := p.kcmLease()
-	if !known || p.facts.Handover.KCMLeaseGrantedAt != nil {
+	former, known := kcmLease(in)
+	if !known || in.facts.Handover.KCMLeaseGrantedAt != nil {
 		return nil
 	}
 	return &outcome.Action{
@@ -86,8 +89,8 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 }
 
 // kcmLeaseRef names it also where it can't be looked at.
-func (p *pass) kcmLeaseRef() observation.Ref {
-	namespace, name := p.o.ControlPlane.Value().KCM.Arguments.LeaderLease()
+func kcmLeaseRef(in input) observation.Ref {
+	namespace, name := in.o.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
@@ -95,85 +98,86 @@ func (p *pass) kcmLeaseRef() observation.Ref {
 const revokePause = 10 * time.Minute
 
 // mayBeGranted says that something of our right is there, or may be.
-func (p *pass) mayBeGranted() bool {
-	handover, right := p.facts.Handover, p.o.KCMLeaseRight
+func mayBeGranted(in input) bool {
+	handover, right := in.facts.Handover, in.o.KCMLeaseRight
 	return handover != nil && (right.Value().There || right.IsUnknown() && handover.KCMLeaseGrantedAt != nil)
 }
 
 // granted also asks that it was not deleted a moment ago: who refused that does so again.
-func (p *pass) granted() bool {
-	if !p.mayBeGranted() {
+func granted(in input) bool {
+	if !mayBeGranted(in) {
 		return false
 	}
-	revoked := p.facts.Handover.KCMLeaseRevokedAt
-	return revoked == nil || p.now.Sub(revoked.Time) >= revokePause
+	revoked := in.facts.Handover.KCMLeaseRevokedAt
+	return revoked == nil || in.now.Sub(revoked.Time) >= revokePause
 }
 
 // rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an
 // undo at its end only, where it was refused before.
-func (p *pass) rightIsOver(decision Decision) bool {
-	controlPlane, known := p.o.ControlPlane.Get()
-	inTime := p.ccmHasTakenOver() && !p.undoing() || decision.Step == ucv1.StepUndoAddons && decision.Failure != nil
-	return inTime && known && controlPlane.KCM.RolledOut && p.o.Connection.Reachable && !p.kcmLeaseOrphaned()
+func rightIsOver(in input, decision Decision) bool {
+	controlPlane, known := in.o.ControlPlane.Get()
+	inTime := ccmHasTakenOver(in) && !undoing(in) || decision.Step == ucv1.StepUndoAddons && decision.Failure != nil
+	return inTime && known && controlPlane.KCM.RolledOut && in.o.Connection.Reachable && !kcmLeaseOrphaned(in)
 }
 
-// takeBack is the action that does it; nil when there is nothing to do. What was noted is forgotten only when nothing is seen to
-// be there.
-func (p *pass) takeBack() *outcome.Action {
-	if p.granted() {
-		return p.revoke()
+// takeBack does it; it holds when there is nothing to do. What was noted is forgotten only when nothing is seen to be there.
+func takeBack(in input) outcome.Outcome {
+	if granted(in) {
+		return revoke(in)
 	}
-	p.forgetRight()
-	return nil
+	return forgetRight(in)
 }
 
-func (p *pass) forgetRight() {
-	if right, known := p.o.KCMLeaseRight.Get(); known && !right.There && p.facts.Handover != nil {
-		p.facts.Handover.KCMLeaseGrantedAt, p.facts.Handover.KCMLeaseRevokedAt = nil, nil
+func forgetRight(in input) outcome.Outcome {
+	out := outcome.Holds(ucv1.HoldsReason, "")
+	if right, known := in.o.KCMLeaseRight.Get(); known && !right.There && in.facts.Handover != nil {
+		return in.adds(out, func(facts *ucv1.Facts) {
+			facts.Handover.KCMLeaseGrantedAt, facts.Handover.KCMLeaseRevokedAt = nil, nil
+		})
 	}
+	return out
 }
 
 // kcmLeaseOrphaned says that the holder of KCM's Lease has ended or is gone, and that the Lease has not run out yet.
-func (p *pass) kcmLeaseOrphaned() bool {
-	former, known := p.kcmLease()
+func kcmLeaseOrphaned(in input) bool {
+	former, known := kcmLease(in)
 	holder, found := former.holder()
 	lives := func(process observation.Process) bool {
 		return process.ContainerID == holder.ContainerID && !process.Ended
 	}
-	return known && found && !former.lease.Stale(p.now) && !slices.ContainsFunc(p.o.ControlPlane.Value().KCM.Pods, lives)
+	return known && found && !former.lease.Stale(in.now) && !slices.ContainsFunc(in.o.ControlPlane.Value().KCM.Pods, lives)
 }
 
-func (p *pass) revoke() *outcome.Action {
-	p.facts.Handover.KCMLeaseRevokedAt = p.stamp()
-	lease := observation.Lease{Ref: p.kcmLeaseRef()}
-	return &outcome.Action{
+func revoke(in input) outcome.Outcome {
+	lease := observation.Lease{Ref: kcmLeaseRef(in)}
+	out := outcome.Does(outcome.Action{
 		Kind: outcome.ActionRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
-	}
+	})
+	return in.adds(out, func(facts *ucv1.Facts) { facts.Handover.KCMLeaseRevokedAt = in.stamp() })
 }
 
 // rightGone is asked before all is finished, and at the end of an undo: nothing looks at our right afterwards.
-func (p *pass) rightGone() outcome.Outcome {
-	right, known := p.o.KCMLeaseRight.Get()
+func rightGone(in input) outcome.Outcome {
+	right, known := in.o.KCMLeaseRight.Get()
 	switch {
-	case p.o.KCMLeaseRight.IsUnknown():
-		return outcome.CannotLook("our right to free KCM's Lease", p.o.KCMLeaseRight.Why())
+	case in.o.KCMLeaseRight.IsUnknown():
+		return outcome.CannotLook("our right to free KCM's Lease", in.o.KCMLeaseRight.Why())
 	case !known || !right.There:
-		p.forgetRight()
-		return outcome.Holds(ucv1.HoldsReason, "")
-	case p.kcmLeaseOrphaned() && !p.undoing():
+		return forgetRight(in)
+	case kcmLeaseOrphaned(in) && !undoing(in):
 		return outcome.WaitsUntil(
 			ucv1.RollingOutReason,
-			observation.Say("The next KCM takes ", p.o.KCMLease.Value(), ", whose holder has ended."),
+			observation.Say("The next KCM takes ", in.o.KCMLease.Value(), ", whose holder has ended."),
 			time.Second,
 		)
-	case p.facts.Handover.KCMLeaseRevokedAt == nil:
-		return outcome.Does(*p.revoke())
+	case in.facts.Handover.KCMLeaseRevokedAt == nil:
+		return revoke(in)
 	}
-	binding := observation.Ref{Kind: "RoleBinding", Namespace: p.kcmLeaseRef().Namespace, Name: KCMLeaseRole}
+	binding := observation.Ref{Kind: "RoleBinding", Namespace: kcmLeaseRef(in).Namespace, Name: KCMLeaseRole}
 	return outcome.Fails(ucv1.CouldNotActReason, "Role and ", binding, ", our right to free KCM's Lease, are still there although "+
-		"they were deleted. "+p.deleteRight())
+		"they were deleted. "+deleteRight(in))
 }
 
-func (p *pass) deleteRight() string {
-	return "Delete them in the user cluster: kubectl -n " + p.kcmLeaseRef().Namespace + " delete rolebinding,role " + KCMLeaseRole
+func deleteRight(in input) string {
+	return "Delete them in the user cluster: kubectl -n " + kcmLeaseRef(in).Namespace + " delete rolebinding,role " + KCMLeaseRole
 }

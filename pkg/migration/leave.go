@@ -10,41 +10,42 @@ import (
 )
 
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
-func (p *pass) letsGo() string {
+func letsGo(in input) string {
 	switch {
-	case p.o.Cluster.Annotations[ucv1.AbandonAnnotation] == "true":
+	case in.o.Cluster.Annotations[ucv1.AbandonAnnotation] == "true":
 		return "annotation " + ucv1.AbandonAnnotation + " says so"
-	case p.o.NamespaceTerminating.Value():
+	case in.o.NamespaceTerminating.Value():
 		return "its namespace is being deleted"
-	case p.o.ControlPlane.IsAbsent():
+	case in.o.ControlPlane.IsAbsent():
 		return "its control plane is gone"
 	}
 	return ""
 }
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
-func (p *pass) release(why string) outcome.Outcome {
+func release(in input, why string) outcome.Outcome {
 	action := outcome.Action{
 		Kind:    outcome.ActionRelease,
-		Objects: []observation.Ref{p.self()},
+		Objects: []observation.Ref{self(in)},
 		Why:     "Letting the deleted Cluster go: " + why + ".",
 	}
-	if p.mayBeGranted() {
+	if mayBeGranted(in) {
 		action.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " +
-			p.deleteRight()
+			deleteRight(in)
 	}
 	return outcome.Does(action)
 }
 
-// released says that a Cluster goes that a pause would hold.
-func (p *pass) released(decision Decision) bool {
-	return decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && p.letsGo() != ""
+// goesAlthoughPaused says that a Cluster goes that a pause would hold.
+func goesAlthoughPaused(in input, decision Decision) bool {
+	return decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && letsGo(in) != ""
 }
 
 // revokedFirst takes our right to KCM's Lease back before a Cluster goes.
-func (p *pass) revokedFirst(decision Decision) Decision {
-	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && p.granted() && p.o.Connection.Reachable {
-		decision.Action = p.revoke()
+func revokedFirst(in input, decision Decision) Decision {
+	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && granted(in) && in.o.Connection.Reachable {
+		out := revoke(in.after(decision))
+		decision.Action, decision.Facts = out.Action, out.Facts
 	}
 	return decision
 }
@@ -65,45 +66,47 @@ func (d Decision) leaving(until string) Decision {
 // decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
 // where leaving is safe: exactly one manager is seen to run the loops and no Machine is half replaced. A completed migration
 // has nothing half replaced, and is asked for its manager like any other.
-func (p *pass) decideDeletion() Decision {
-	if probe := p.o.Probe.Value(); len(probe.Left) > 0 {
-		return p.stopAt(p.currentStep(), outcome.Does(pruneVerb(probe.Left)))
+func decideDeletion(in input) Decision {
+	if probe := in.o.Probe.Value(); len(probe.Left) > 0 {
+		return stopAt(in, currentStep(in), outcome.Does(pruneVerb(probe.Left)))
 	}
-	if p.undoing() {
-		return p.deletedWhileUndone()
+	if undoing(in) {
+		return deletedWhileUndone(in)
 	}
-	if p.untouched() {
-		return p.stopAt(p.currentStep(), p.release("nothing is in the middle"))
+	if untouched(in) {
+		return stopAt(in, currentStep(in), release(in, "nothing is in the middle"))
 	}
-	if p.facts.Handover.FinishedAt == nil {
-		return p.walk().leaving("the hand-over is complete, so that the cloud loops do not stay off")
+	if in.facts.Handover.FinishedAt == nil {
+		return walk(in).leaving("the hand-over is complete, so that the cloud loops do not stay off")
 	}
-	if out := p.attendedFirst(); !out.Holds {
-		return p.stopAt(ucv1.StepHandover, p.failIfRefused(out)).leaving("the CCM is seen to run the cloud loops")
+	if out := attendedFirst(in); !out.Holds {
+		return stopAt(in, ucv1.StepHandover, failIfRefused(in, out)).leaving("the CCM is seen to run the cloud loops")
 	}
-	if p.facts.CompletedAt == nil {
-		out := rollout.Leave(p.rolling())
-		if p.facts = out.Facts; !out.Holds {
-			return p.stopAt(ucv1.StepRoll, out.Outcome).leaving("what was begun is rolled out")
+	if in.facts.CompletedAt == nil {
+		out := rollout.Leave(rollInput(in))
+		if out.Outcome.Facts = &out.Facts; !out.Holds {
+			return stopAt(in, ucv1.StepRoll, out.Outcome).leaving("what was begun is rolled out")
 		}
+		in = in.with(out.Outcome)
 	}
-	return p.stopAt(p.currentStep(), p.release("one manager runs the cloud loops, and no roll is in the middle"))
+	return stopAt(in, currentStep(in), release(in, "one manager runs the cloud loops, and no roll is in the middle"))
 }
 
 // attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when
 // the Cluster is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired,
 // and nothing is that the CCM does not need.
-func (p *pass) attendedFirst() outcome.Outcome {
-	for _, ask := range []func() outcome.Outcome{p.guarded, func() outcome.Outcome { return p.alone(byLease) }} {
-		if out := ask(); !out.Holds {
-			return out
-		}
+func attendedFirst(in input) outcome.Outcome {
+	if out := guarded(in); !out.Holds {
+		return out
 	}
-	leads := p.ccmSeenToLead()
-	if leads.Holds && p.ccmAsApplied() || leads.Wait != nil && leads.Wait.Unknown {
+	if out := noOtherManager(in, byLease); !out.Holds {
+		return out
+	}
+	leads := ccmSeenToLead(in)
+	if leads.Holds && ccmAsApplied(in) || leads.Wait != nil && leads.Wait.Unknown {
 		return leads
 	}
-	if out := p.addonsDrift(); !out.Holds {
+	if out := addonsDrift(in); !out.Holds {
 		return out
 	}
 	return leads
@@ -111,52 +114,52 @@ func (p *pass) attendedFirst() outcome.Outcome {
 
 // ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not
 // compared.
-func (p *pass) ccmAsApplied() bool {
-	addons, known := p.o.Addons.Get()
-	return p.o.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
+func ccmAsApplied(in input) bool {
+	addons, known := in.o.Addons.Get()
+	return in.o.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
 }
 
 // ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that
 // has ended keeps its Lease, and one that crashes at every start acquires it and never renews it.
-func (p *pass) ccmSeenToLead() outcome.Outcome {
+func ccmSeenToLead(in input) outcome.Outcome {
 	switch {
-	case !p.o.Fence.IsKnown():
-		return outcome.CannotLook("the fence", p.o.Fence.Why())
-	case p.o.CCMLease.IsUnknown():
-		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
-	case !p.o.CCMProcesses.IsKnown():
-		return outcome.CannotLook("the CCM's processes", p.o.CCMProcesses.Why())
-	case p.fenceWasClosed():
-		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+p.openFence())
+	case !in.o.Fence.IsKnown():
+		return outcome.CannotLook("the fence", in.o.Fence.Why())
+	case in.o.CCMLease.IsUnknown():
+		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
+	case !in.o.CCMProcesses.IsKnown():
+		return outcome.CannotLook("the CCM's processes", in.o.CCMProcesses.Why())
+	case fenceWasClosed(in):
+		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+openFence(in))
 	}
-	out := p.ccmCanServe()
+	out := ccmCanServe(in)
 	if out.Holds && out.Reason != ucv1.NoNodesReason {
-		out = p.leaderLives()
+		out = leaderLives(in)
 	}
 	if out.Wait != nil && !out.Wait.Unknown {
-		return outcome.WaitsUntil(out.Reason, observation.Say(out.Text(), p.lookAtCCM()), 2*time.Second)
+		return outcome.WaitsUntil(out.Reason, observation.Say(out.Text(), lookAtCCM(in)), 2*time.Second)
 	}
 	return out
 }
 
 // leaderLives contradicts a Lease that is not old yet.
-func (p *pass) leaderLives() outcome.Outcome {
-	lease := p.o.CCMLease.Value()
-	holder, found := formerLease{lease: lease, processes: p.o.CCMProcesses.Value(), bound: true}.holder()
+func leaderLives(in input) outcome.Outcome {
+	lease := in.o.CCMLease.Value()
+	holder, found := formerLease{lease: lease, processes: in.o.CCMProcesses.Value(), bound: true}.holder()
 	switch {
 	case found && holder.Ended:
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds ", lease, ", has ended.")
-	case !lease.Alive(p.now):
+	case !lease.Alive(in.now):
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired ", lease, " and did not renew it yet.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // deletedWhileUndone lets a deleted Cluster go when KCM has its cloud loops back.
-func (p *pass) deletedWhileUndone() Decision {
-	decision := p.walkUndo()
+func deletedWhileUndone(in input) Decision {
+	decision := walkUndo(in)
 	if decision.Step == ucv1.StepUndoAddons {
-		return undoStopsAt(ucv1.StepUndoAddons, p.release("KCM has its cloud loops back"))
+		return undoStopsAt(ucv1.StepUndoAddons, release(in, "KCM has its cloud loops back"))
 	}
 	return decision.leaving("KCM has its cloud loops back")
 }

@@ -24,23 +24,23 @@ func wantsLock(facts ucv1.Facts) bool {
 }
 
 // lockFindings are all objections against protocol LeaderMigration, before anything is touched.
-func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
-	if p.o.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
+func lockFindings(in input) (findings []observation.Finding, unknown string) {
+	if in.o.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
 		return nil, ""
 	}
 	var problems []observation.Text
-	if p.o.Cluster.Spec.ControlPlane.Instructed() {
+	if in.o.Cluster.Spec.ControlPlane.Instructed() {
 		problems = append(problems, observation.Say("the control plane is changed by someone else, and instructions for the lock are "+
 			"not written yet."))
 	}
-	if provider, known := p.o.Provider.Get(); known {
-		_, unfit := handover.RenderLock(p.o.Cluster.Spec.Version, provider.InTreeName)
+	if provider, known := in.o.Provider.Get(); known {
+		_, unfit := handover.RenderLock(in.o.Cluster.Spec.Version, provider.InTreeName)
 		problems = append(problems, observation.Texts(unfit)...)
 	}
-	if controlPlane, known := p.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
-		problems = append(problems, p.lockArgumentProblems(controlPlane.KCM)...)
+	if controlPlane, known := in.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
+		problems = append(problems, lockArgumentProblems(in, controlPlane.KCM)...)
 	}
-	held, unknown := p.lockIsHeld()
+	held, unknown := lockIsHeld(in)
 	problems = append(problems, held...)
 	for _, problem := range problems {
 		findings = append(
@@ -51,12 +51,12 @@ func (p *pass) lockFindings() (findings []observation.Finding, unknown string) {
 	return findings, unknown
 }
 
-func (p *pass) lockIsHeld() (problems []observation.Text, unknown string) {
-	lock, known := p.o.Lock.Get()
+func lockIsHeld(in input) (problems []observation.Text, unknown string) {
+	lock, known := in.o.Lock.Get()
 	switch {
-	case !known && p.o.Connection.Reachable:
-		return nil, "the migration lock: " + p.o.Lock.Why()
-	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
+	case !known && in.o.Connection.Reachable:
+		return nil, "the migration lock: " + in.o.Lock.Why()
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.now):
 		return []observation.Text{observation.Say(lock.Lease, " is held by "+lock.Lease.Holder+
 			" already: someone else hands loops over by it. Wait until that is done.")}, ""
 	}
@@ -64,7 +64,7 @@ func (p *pass) lockIsHeld() (problems []observation.Text, unknown string) {
 }
 
 // lockArgumentProblems are those of KCM's own arguments.
-func (p *pass) lockArgumentProblems(kcm observation.Component) (problems []observation.Text) {
+func lockArgumentProblems(in input, kcm observation.Component) (problems []observation.Text) {
 	arguments, problem := kcm.Arguments, func(what string) { problems = append(problems, observation.Say(kcm, what)) }
 	if len(arguments.CloudLoops()) == 0 {
 		problem(" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
@@ -77,7 +77,7 @@ func (p *pass) lockArgumentProblems(kcm observation.Component) (problems []obser
 	}
 	// Both managers keep the migration lock in the namespace of their main one.
 	// https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L353
-	ours, _, _ := strings.Cut(p.o.Fence.Value().Lease, "/")
+	ours, _, _ := strings.Cut(in.o.Fence.Value().Lease, "/")
 	if theirs, _ := arguments.LeaderLease(); ours != "" && theirs != ours {
 		problem(" keeps its Leases in namespace " + theirs + " and the CCM in " + ours +
 			", so they would have two locks; remove --leader-elect-resource-namespace.")

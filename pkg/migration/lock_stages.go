@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -20,34 +21,34 @@ import (
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
 func lockStages(last, silent stage) []stage {
 	return []stage{
-		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", (*pass).lockAllowed},
+		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", lockAllowed},
 		{
 			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one " +
 				"has ended.",
-			(*pass).kcmArmed,
+			kcmArmed,
 		},
 		{
 			"CCMArmed",
 			"The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.",
-			(*pass).ccmArmed,
+			ccmArmed,
 		},
 		last,
-		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", (*pass).lockLeavesKCM},
+		{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off, and have no lock.", lockLeavesKCM},
 		silent,
-		{"LockTaken", "The CCM holds the migration lock.", (*pass).lockTaken},
-		{"LockRemoved", "The CCM runs without the lock, no one holds it, and nothing of it is left.", (*pass).lockRemoved},
-		{"FenceOpen", "The CCM's identity may write its Lease.", (*pass).fenceOpen},
-		{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading},
+		{"LockTaken", "The CCM holds the migration lock.", lockTaken},
+		{"LockRemoved", "The CCM runs without the lock, no one holds it, and nothing of it is left.", lockRemoved},
+		{"FenceOpen", "The CCM's identity may write its Lease.", fenceOpen},
+		{"Leading", "The CCM holds its Lease and renews it.", leading},
 	}
 }
 
-func (p *pass) lockAllowed() outcome.Outcome {
-	lock, known := p.o.Lock.Get()
+func lockAllowed(in input) outcome.Outcome {
+	lock, known := in.o.Lock.Get()
 	switch {
-	case !wantsLock(p.facts):
+	case !wantsLock(in.facts):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
 	case !lock.Granted:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting " +
 			"both managers hold it."})
@@ -60,67 +61,68 @@ func (p *pass) lockAllowed() outcome.Outcome {
 }
 
 // kcmArmed gives KCM the lock once. Without it again, someone else did it.
-func (p *pass) kcmArmed() outcome.Outcome {
-	if !wantsLock(p.facts) || p.facts.Handover.LoopsOffAt != nil && p.o.Fence.Value().Open {
+func kcmArmed(in input) outcome.Outcome {
+	if !wantsLock(in.facts) || in.facts.Handover.LoopsOffAt != nil && in.o.Fence.Value().Open {
 		return outcome.Holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
 	}
-	controlPlane, known := p.o.ControlPlane.Get()
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
 	if handover.MayRunUnlocked(kcm.Arguments) {
-		if p.facts.Handover.LockArmedAt != nil {
-			return p.contention(handover.Contended(kcm))
+		if in.facts.Handover.LockArmedAt != nil {
+			return contention(in, handover.Contended(kcm))
 		}
-		return p.armKCM(kcm)
+		return armKCM(in, kcm)
 	}
-	if p.facts.Handover.LockArmedAt == nil && handover.Armed(kcm.Arguments) {
-		p.facts.Handover.LockArmedAt = p.stamp()
-		return outcome.Records("Recording that " + kcm.String() + " has the migration lock.")
+	if in.facts.Handover.LockArmedAt == nil && handover.Armed(kcm.Arguments) {
+		return in.records("Recording that "+kcm.String()+" has the migration lock.", in.lockArmedNow)
 	}
-	if doubts := handover.LockDoubts(p.silence()); len(doubts) > 0 {
+	if doubts := handover.LockDoubts(silence(in)); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Join(doubts, " "), 2*time.Second)
 	}
-	return p.lockHeld(kcm)
+	return lockHeld(in, kcm)
 }
 
-func (p *pass) armKCM(kcm observation.Component) outcome.Outcome {
-	if !p.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+func armKCM(in input, kcm observation.Component) outcome.Outcome {
+	if !in.o.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	}
-	configuration, problems := handover.RenderLock(p.o.Cluster.Spec.Version, p.o.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(in.o.Cluster.Spec.Version, in.o.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return outcome.Fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
 	}
-	if out := p.nodesReady(); !out.Holds {
+	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	p.facts.Handover.LockArmedAt = p.stamp()
 	file := configuration.File
-	file.ConfigMap = LockConfigMap(p.o.Cluster)
-	return outcome.Does(outcome.Action{
+	file.ConfigMap = LockConfigMap(in.o.Cluster)
+	out := outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
 		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
 	})
+	return in.adds(out, in.lockArmedNow)
 }
+
+func (in input) lockArmedNow(facts *ucv1.Facts) { facts.Handover.LockArmedAt = in.stamp() }
 
 // LockConfigMap is the ConfigMap beside the Cluster with the lock's file for KCM.
 func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
 
 // lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
-func (p *pass) lockHeld(kcm observation.Component) outcome.Outcome {
-	lock, known := p.o.Lock.Get()
+func lockHeld(in input, kcm observation.Component) outcome.Outcome {
+	lock, known := in.o.Lock.Get()
 	switch {
 	case !handover.Armed(kcm.Arguments):
 		return outcome.Holds(ucv1.HoldsReason, "") // The loops are off there already.
 	case !known:
-		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
-	case lock.Lease.Holder == "" || !lock.Lease.Renewed(p.now):
+		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
+	case lock.Lease.Holder == "" || !lock.Lease.Renewed(in.now):
 		return outcome.WaitsUntil(
 			ucv1.ArmingReason,
 			"No one holds the migration lock yet. If it stays so, KCM is not "+
@@ -133,34 +135,37 @@ func (p *pass) lockHeld(kcm observation.Component) outcome.Outcome {
 }
 
 // ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
-func (p *pass) ccmArmed() outcome.Outcome {
-	if !wantsLock(p.facts) {
+func ccmArmed(in input) outcome.Outcome {
+	if !wantsLock(in.facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.fenceOpen(); !out.Holds {
-		return out
+	open := fenceOpen(in)
+	if !open.Holds {
+		return open
 	}
-	return p.leadsUnlessEmpty()
+	leads := leadsUnlessEmpty(in.with(open))
+	leads.Facts = cmp.Or(leads.Facts, open.Facts)
+	return leads
 }
 
 // leadsUnlessEmpty: without Nodes no CCM runs, and the loops have nothing to do. The last line deals with that.
-func (p *pass) leadsUnlessEmpty() outcome.Outcome {
-	if nodes, known := p.o.Nodes.Get(); known && len(nodes) == 0 {
+func leadsUnlessEmpty(in input) outcome.Outcome {
+	if nodes, known := in.o.Nodes.Get(); known && len(nodes) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return p.leading()
+	return leading(in)
 }
 
 // lockLeavesKCM switches the loops off and takes the lock out in one change.
-func (p *pass) lockLeavesKCM() outcome.Outcome {
-	out := p.loopsOff()
+func lockLeavesKCM(in input) outcome.Outcome {
+	out := loopsOff(in)
 	if out.Action != nil && out.Action.Arguments != nil {
 		disarm(out.Action.Arguments)
 	}
 	if !out.Holds {
 		return out
 	}
-	kcm := p.o.ControlPlane.Value().KCM
+	kcm := in.o.ControlPlane.Value().KCM
 	if !handover.Armed(kcm.Arguments) {
 		return out
 	}
@@ -178,36 +183,37 @@ func disarm(change *outcome.ArgumentChange) {
 }
 
 // lockTaken is the moment at which the CCM runs the loops: it runs them while it holds both Leases.
-func (p *pass) lockTaken() outcome.Outcome {
-	if !wantsLock(p.facts) {
+func lockTaken(in input) outcome.Outcome {
+	if !wantsLock(in.facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	lock, known := p.o.Lock.Get()
-	nodes, nodesKnown := p.o.Nodes.Get()
+	lock, known := in.o.Lock.Get()
+	nodes, nodesKnown := in.o.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
 	}
-	taken := lock.Lease.Holder != "" && lock.Lease.Holder == p.o.CCMLease.Value().Holder && lock.Lease.Renewed(p.now)
+	taken := lock.Lease.Holder != "" && lock.Lease.Holder == in.o.CCMLease.Value().Holder && lock.Lease.Renewed(in.now)
 	if !taken && (!nodesKnown || len(nodes) > 0) {
-		return p.lockAwaited(lock.Lease)
+		return lockAwaited(in, lock.Lease)
 	}
-	if taken {
-		p.facts.Handover.GapSeconds = p.lockGap()
-	}
-	p.facts.Handover.LockTakenAt = p.stamp()
-	return outcome.Records("Recording that the CCM has the migration lock, which no one needs any more.")
+	return in.records("Recording that the CCM has the migration lock, which no one needs any more.", func(facts *ucv1.Facts) {
+		facts.Handover.LockTakenAt = in.stamp()
+		if taken {
+			facts.Handover.GapSeconds = lockGap(in)
+		}
+	})
 }
 
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
 // seen to end keeps it, because its process could go on.
-func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
-	if lease.Holder != "" && handover.HeldByTheDead(p.facts.Handover.Processes, lease) {
+func lockAwaited(in input, lease observation.Lease) outcome.Outcome {
+	if lease.Holder != "" && handover.HeldByTheDead(in.facts.Handover.Processes, lease) {
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
 		})
 	}
-	if out := p.leading(); !out.Holds {
+	if out := leading(in); !out.Holds {
 		return out
 	}
 	return outcome.WaitsUntil(ucv1.ArmingReason, "KCM is silent; waiting for the CCM to take the migration lock, which takes one "+
@@ -215,10 +221,10 @@ func (p *pass) lockAwaited(lease observation.Lease) outcome.Outcome {
 }
 
 // lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.
-func (p *pass) lockGap() *int64 {
-	off := p.facts.Handover.LoopsOffAt
+func lockGap(in input) *int64 {
+	off := in.facts.Handover.LoopsOffAt
 	var first *metav1.MicroTime
-	for _, process := range p.facts.Handover.Processes {
+	for _, process := range in.facts.Handover.Processes {
 		if end := process.EndedAt; end != nil && off != nil && !end.Time.Before(off.Time) && (first == nil || end.Before(first)) {
 			first = end
 		}
@@ -226,27 +232,27 @@ func (p *pass) lockGap() *int64 {
 	if first == nil {
 		return nil
 	}
-	seconds := int64(math.Ceil(p.now.Sub(first.Time).Seconds()))
+	seconds := int64(math.Ceil(in.now.Sub(first.Time).Seconds()))
 	return &seconds
 }
 
 // lockRemoved rolls the CCM out without the lock. KCM is silent, so that whoever held it is gone then.
-func (p *pass) lockRemoved() outcome.Outcome {
-	if out := p.workloadApplied(); !out.Holds {
+func lockRemoved(in input) outcome.Outcome {
+	if out := workloadApplied(in); !out.Holds {
 		return out
 	}
-	return p.lockGone()
+	return lockGone(in)
 }
 
 // lockGone deletes what is left of the lock when no one holds it.
-func (p *pass) lockGone() outcome.Outcome {
-	lock, known := p.o.Lock.Get()
+func lockGone(in input) outcome.Outcome {
+	lock, known := in.o.Lock.Get()
 	switch {
-	case p.facts.Handover.ContendedAt != nil:
+	case in.facts.Handover.ContendedAt != nil:
 		return outcome.Holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
 	case !known:
-		return outcome.CannotLook("the migration lock", p.o.Lock.Why())
-	case lock.Lease.Holder != "" && !lock.Lease.Stale(p.now):
+		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
+	case lock.Lease.Holder != "" && !lock.Lease.Stale(in.now):
 		return outcome.WaitsUntil(
 			ucv1.ArmingReason,
 			observation.Say(lock.Lease, " is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it."),

@@ -12,6 +12,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -76,65 +77,85 @@ func share(span time.Duration, uid string, at time.Time) time.Duration {
 }
 
 // lookAhead says when the next look is due, and what the one of this pass found.
-func (p *pass) lookAhead(decision *Decision) {
-	if !wantsLooks(p.o.Cluster) {
-		p.facts.LookAhead = nil
-		if !p.o.Cluster.ExternalCloudProvider() {
-			p.facts.UnattendedSince = nil // Nothing will tell when it is over.
+func lookAhead(in input, decision Decision) Decision {
+	decision.Facts = &in.facts
+	if !wantsLooks(in.o.Cluster) {
+		in.facts.LookAhead = nil
+		if !in.o.Cluster.ExternalCloudProvider() {
+			in.facts.UnattendedSince = nil // Nothing will tell when it is over.
 		}
-		return
+		return decision
 	}
-	if p.facts.LookAhead == nil || p.facts.LookAhead.NextAt == nil {
-		p.facts.LookAhead = &ucv1.LookAheadStatus{NextAt: p.stampAfter(share(lookSpread, string(p.o.Cluster.UID), p.now))}
+	look := ucv1.LookAheadStatus{NextAt: in.stampAfter(share(lookSpread, string(in.o.Cluster.UID), in.now))}
+	if before := in.facts.LookAhead; before != nil && before.NextAt != nil {
+		look = *before
 	}
-	asked := &pass{o: p.o, now: p.now, facts: *p.facts.DeepCopy()}
-	if p.o.Look == observation.LookDone {
-		decision.Readiness = p.judgeLook(asked)
+	if in.o.Look == observation.LookDone {
+		asked := in
+		asked.facts.Origin = ucv1.OriginMigrating
+		decision.Readiness, decision.Findings = judgeLook(asked)
+		look = looked(in, look, decision.Readiness)
+		if decision.Failure == nil && decision.Wait == nil { // Otherwise, the arguments say more.
+			look.LeaderAt, look.Leader = in.stamp(), leader(asked)
+			in.facts.UnattendedSince = unattendedInTree(in, look.Leader)
+		}
 	} else {
 		decision.Readiness = &Readiness{
 			Undecided: true, Status: metav1.ConditionUnknown, Reason: ucv1.NotLookedYetReason, Message: "The user cluster is looked at " +
 				"for the first time at " +
-				p.facts.LookAhead.NextAt.UTC().Format(time.RFC3339) + ", or when the limit for the whole fleet allows it.",
+				look.NextAt.UTC().Format(time.RFC3339) + ", or when the limit for the whole fleet allows it.",
 		}
 	}
-	decision.Attendance = p.attendInTree(asked, *decision)
-	p.soonerLook(decision.Attendance)
-	switch until := nextLook(p.facts.LookAhead, p.o.Cluster.Generation).Sub(p.now); {
+	decision.Attendance = attendInTree(in, look, decision)
+	look.NextAt = soonerLook(in, look, decision.Attendance)
+	in.facts.LookAhead = &look
+	switch until := nextLook(&look, in.o.Cluster.Generation).Sub(in.now); {
 	case until > 0:
 		decision.LookAfter = until
-	case p.o.Look == observation.LookGoesOn:
+	case in.o.Look == observation.LookGoesOn:
 		decision.LookAfter = lookGoesOn
 	default:
-		decision.LookAfter = lookTurn + share(lookTurn, string(p.o.Cluster.UID), p.now)
+		decision.LookAfter = lookTurn + share(lookTurn, string(in.o.Cluster.UID), in.now)
 	}
+	return decision
 }
 
-func (p *pass) stampAfter(wait time.Duration) *metav1.Time {
-	t := metav1.NewTime(p.now.Add(wait).Truncate(time.Second))
-	return &t
+// looked notes a look, and when the next one is due.
+func looked(in input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.LookAheadStatus {
+	jitter := share(lookJitter, string(in.o.Cluster.UID), in.now)
+	look.Generation = in.o.Cluster.Generation
+	look.NextAt = in.stampAfter(lookEvery - jitter)
+	if readiness.Reason == ucv1.CouldNotLookReason {
+		look.NextAt = in.stampAfter(lookRetry + jitter)
+	}
+	if in.o.Connection.Reachable {
+		look.LookedAt = in.stamp()
+	}
+	return look
 }
 
 // judgeLook asks what preflight would ask if the feature were on. What was found before stays when the user cluster cannot be
 // reached.
-func (p *pass) judgeLook(asked *pass) *Readiness {
-	asked.facts.Origin = ucv1.OriginMigrating
-	out, look := asked.judgePreflight(), p.facts.LookAhead
-	look.Generation = p.o.Cluster.Generation
-	look.NextAt = p.stampAfter(lookEvery - share(lookJitter, string(p.o.Cluster.UID), p.now))
-	if p.findings = asked.findings; p.o.Connection.Reachable {
-		look.LookedAt, p.findings = p.stamp(), append([]observation.Finding{}, asked.findings...)
+func judgeLook(asked input) (*Readiness, []observation.Finding) {
+	out := judgePreflight(asked)
+	findings := out.Findings
+	if asked.o.Connection.Reachable {
+		findings = append([]observation.Finding{}, findings...)
 	}
-	counts := countFindings(asked.findings)
-	switch kcm := asked.kcmAttends(); {
-	case asked.hibernated():
+	return readinessOf(asked, out), findings
+}
+
+func readinessOf(asked input, out outcome.Outcome) *Readiness {
+	counts := countFindings(out.Findings)
+	switch kcm := kcmAttends(asked); {
+	case hibernated(asked):
 		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "The control plane is scaled to 0."}
-	case asked.kcmRunsLoops() && kcm.state == runsNone:
+	case kcmRunsLoops(asked) && kcm.state == runsNone:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason,
 			Message: "No manager runs the cloud loops: " + kcm.why.Words + ". " + counts.text()}
 	case out.Failure != nil:
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: counts.text()}
 	case out.Wait != nil:
-		look.NextAt = p.stampAfter(lookRetry + share(lookJitter, string(p.o.Cluster.UID), p.now))
 		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason,
 			Message: strings.TrimSuffix(out.Wait.Message, ".") + ". It is tried again within two hours."}
 	}
@@ -142,9 +163,9 @@ func (p *pass) judgeLook(asked *pass) *Readiness {
 }
 
 // kcmRunsLoops says that its arguments do, so that someone has to lead with them.
-func (p *pass) kcmRunsLoops() bool {
-	kcm := p.o.ControlPlane.Value().KCM
-	return p.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
+func kcmRunsLoops(in input) bool {
+	kcm := in.o.ControlPlane.Value().KCM
+	return in.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
 }
 
 // AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease

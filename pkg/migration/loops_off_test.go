@@ -33,15 +33,16 @@ func TestLoopsThatAreOffAlready(t *testing.T) {
 func TestLoopsThatAreOffAreNeverAnOriginal(t *testing.T) {
 	g := NewWithT(t)
 	o := loud()
-	p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
 	kcm := o.ControlPlane.Value().KCM
-	p.facts.Handover.Original = nil
-	g.Expect(p.rememberOriginals(kcm)).To(BeFalse())
-	g.Expect(p.facts.Handover.Original).To(HaveLen(1))
+	o.Cluster.Status.Handover.Original = nil
+	in := newInput(o, noon(), o.Cluster.Status.Facts)
+	out := originalsKept(in, kcm)
+	g.Expect(out.Holds).To(BeFalse())
+	g.Expect(out.Facts.Handover.Original).To(HaveLen(1))
+	g.Expect(originalsKept(in.with(out), kcm).Holds).To(BeTrue())
 
-	p.facts.Handover.Original, kcm.Arguments = nil, switchedOff()
-	p.rememberOriginals(kcm)
-	g.Expect(p.facts.Handover.Original).To(BeEmpty(), "to give them back would leave the cluster without any")
+	kcm.Arguments = switchedOff()
+	g.Expect(originalsKept(in, kcm).Holds).To(BeTrue(), "to give them back would leave the cluster without any")
 }
 
 func TestARetryWaitsForItsTime(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
 // operating-system-manager without the flag joins in-tree.
-func (p *pass) machineController() outcome.Outcome {
-	if out := p.cloudNode(); !out.Holds {
+func machineController(in input) outcome.Outcome {
+	if out := cloudNode(in); !out.Holds {
 		return out
 	}
-	deployments, stop := p.machineControllers()
+	deployments, stop := machineControllerDeployments(in)
 	if stop != nil {
 		return *stop
 	}
@@ -25,7 +25,7 @@ func (p *pass) machineController() outcome.Outcome {
 			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
 		}
 		if !deployment.Flagged() {
-			return p.setFlag(deployment)
+			return setFlag(in, deployment)
 		}
 	}
 	for _, deployment := range deployments {
@@ -34,38 +34,39 @@ func (p *pass) machineController() outcome.Outcome {
 			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
-	if out := p.ccmCanServe(); !out.Holds {
+	if out := ccmCanServe(in); !out.Holds {
 		return out
 	}
-	if p.facts.MachineControllerConfiguredAt == nil {
-		p.facts.MachineControllerConfiguredAt = p.stamp()
-		return outcome.Records("Recording that new Machines join with an external cloud provider.")
+	if in.facts.MachineControllerConfiguredAt == nil {
+		return in.records("Recording that new Machines join with an external cloud provider.", func(facts *ucv1.Facts) {
+			facts.MachineControllerConfiguredAt = in.stamp()
+		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
 }
 
 // flagsBegun says that some of the Deployments have their flag: new Machines may join external.
-func (p *pass) flagsBegun() bool {
-	return slices.ContainsFunc(p.o.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
+func flagsBegun(in input) bool {
+	return slices.ContainsFunc(in.o.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
 }
 
-// machineControllers are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
+// machineControllerDeployments are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
 // join in-tree under Machines that are annotated as external.
-func (p *pass) machineControllers() ([]observation.MachineControllerDeployment, *outcome.Outcome) {
+func machineControllerDeployments(in input) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
 	stop := func(out outcome.Outcome) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
 		return nil, &out
 	}
-	deployments, known := p.o.MachineController.Get()
+	deployments, known := in.o.MachineController.Get()
 	if !known {
-		return stop(outcome.CannotLook("the machine-controller", p.o.MachineController.Why()))
+		return stop(outcome.CannotLook("the machine-controller", in.o.MachineController.Why()))
 	}
 	if !MachineControllerWanted(deployments) {
-		machines, known := p.o.Machines.Get()
+		machines, known := in.o.Machines.Get()
 		switch {
-		case p.o.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
+		case in.o.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
 			return stop(outcome.Holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines."))
 		case !known:
-			return stop(outcome.CannotLook("the Machines", p.o.Machines.Why()))
+			return stop(outcome.CannotLook("the Machines", in.o.Machines.Why()))
 		}
 	}
 	if gap := MachineControllerGap(deployments); gap.Words != "" {
@@ -109,13 +110,13 @@ func MachineControllerGap(deployments []observation.MachineControllerDeployment)
 
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
 // count as up-to-date by its age.
-func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outcome.Outcome {
-	if p.facts.MachineControllerConfiguredAt != nil {
-		p.facts.MachineControllerConfiguredAt = nil
-		return outcome.Records("Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again.")
+func setFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
+	if in.facts.MachineControllerConfiguredAt != nil {
+		why := "Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again."
+		return in.records(why, func(facts *ucv1.Facts) { facts.MachineControllerConfiguredAt = nil })
 	}
 	// It led when the hand-over was finished, and a Cluster may have been away since.
-	if out := p.ccmCanServe(); !out.Holds {
+	if out := ccmCanServe(in); !out.Holds {
 		return out
 	}
 	return outcome.Does(outcome.Action{
@@ -129,8 +130,8 @@ func (p *pass) setFlag(deployment observation.MachineControllerDeployment) outco
 }
 
 // undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
-func (p *pass) undoMachineController() outcome.Outcome {
-	deployments, stop := p.machineControllers()
+func undoMachineController(in input) outcome.Outcome {
+	deployments, stop := machineControllerDeployments(in)
 	if stop != nil {
 		return *stop
 	}
@@ -139,7 +140,7 @@ func (p *pass) undoMachineController() outcome.Outcome {
 			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
 		}
 		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
-			return p.unsetFlag(deployment)
+			return unsetFlag(in, deployment)
 		}
 	}
 	for _, deployment := range deployments {
@@ -147,19 +148,19 @@ func (p *pass) undoMachineController() outcome.Outcome {
 			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
-	if p.facts.Rollback.MachineControllerRevertedAt == nil {
-		p.facts.Rollback.MachineControllerRevertedAt = p.stamp()
-		return outcome.Records("Recording that new Machines join in-tree.")
+	if in.facts.Rollback.MachineControllerRevertedAt == nil {
+		return in.records("Recording that new Machines join in-tree.", func(facts *ucv1.Facts) {
+			facts.Rollback.MachineControllerRevertedAt = in.stamp()
+		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
-func (p *pass) unsetFlag(deployment observation.MachineControllerDeployment) outcome.Outcome {
-	if p.facts.Rollback.MachineControllerRevertedAt != nil {
-		p.facts.Rollback.MachineControllerRevertedAt = nil
-		return outcome.Records("Recording that " + deployment.String() + " got " + deployment.Flag +
-			" back: MachineSets are judged again.")
+func unsetFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
+	if in.facts.Rollback.MachineControllerRevertedAt != nil {
+		why := "Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again."
+		return in.records(why, func(facts *ucv1.Facts) { facts.Rollback.MachineControllerRevertedAt = nil })
 	}
 	return outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{deployment.Ref},

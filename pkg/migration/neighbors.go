@@ -64,13 +64,13 @@ const Unclaimed = "Set ownership in that field: Ours, and the migration changes 
 
 // wholeControlPlane is everyComponent, and looks at what is not ours to change, too. It holds for nothing that was seen to be
 // otherwise, and says what was not seen.
-func (p *pass) wholeControlPlane(
+func wholeControlPlane(in input,
 	change func(observation.Component) (*outcome.ArgumentChange, string),
 	held string,
 ) outcome.Outcome {
-	controlPlane, known := p.o.ControlPlane.Get()
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	var unclaimed, foreign []observation.Text
 	for _, neighbor := range controlPlane.Neighbors {
@@ -90,7 +90,7 @@ func (p *pass) wholeControlPlane(
 		return outcome.Fails(ucv1.ComponentUnclaimedReason, "The spec does not say who owns these, and their flags have to change: ",
 			observation.Join(unclaimed, "; "), ". "+Unclaimed)
 	}
-	out := p.everyComponent(change, held+" "+componentsSeen(controlPlane))
+	out := everyComponent(in, change, held+" "+componentsSeen(controlPlane))
 	if out.Holds && len(foreign) > 0 {
 		return outcome.WaitsUntil(ucv1.WaitingForAdministratorReason, observation.Say("Waiting for the owners of these to change "+
 			"their flags: ", observation.Join(foreign, "; "), "."), neighborPause)
@@ -98,12 +98,13 @@ func (p *pass) wholeControlPlane(
 	return out
 }
 
-// originalsKept is for a component that the spec has named since the start: an undo gives it back what it has now.
-func (p *pass) originalsKept() outcome.Outcome {
-	for _, component := range p.o.ControlPlane.Value().Others {
-		if p.facts.Handover != nil && component.Arguments.Understood() && original(p.facts, component.Name) == nil {
-			p.rememberOriginals(component)
-			return outcome.Records("Recording the flags of " + component.String() + " before it is changed.")
+// originalsOfOthersKept is for a component that the spec has named since the start: an undo gives it back what it has now.
+func originalsOfOthersKept(in input) outcome.Outcome {
+	for _, component := range in.o.ControlPlane.Value().Others {
+		if in.facts.Handover != nil && component.Arguments.Understood() && original(in.facts, component.Name) == nil {
+			return in.records("Recording the flags of "+component.String()+" before it is changed.", func(facts *ucv1.Facts) {
+				keepOriginals(facts, in.o.ControlPlane.Value().KCM, component)
+			})
 		}
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -22,93 +22,93 @@ const (
 
 // bound says that it runs no loop beside KCM, or beside our CCM. With the migration lock that is not so: one without it may
 // get the Lease that our CCM has by then, and runs the loops beside a KCM that holds the lock.
-func (p *pass) bound(m observation.ForeignCCM, by held) bool {
-	fence := p.o.Fence.Value()
-	if fence.Lease == "" || !m.Elects() || m.Lease() != fence.Lease || p.locks() {
+func bound(in input, m observation.ForeignCCM, by held) bool {
+	fence := in.o.Fence.Value()
+	if fence.Lease == "" || !m.Elects() || m.Lease() != fence.Lease || locks(in) {
 		return false
 	}
-	opened := p.facts.Handover != nil && p.facts.Handover.FenceOpenedAt != nil
+	opened := in.facts.Handover != nil && in.facts.Handover.FenceOpenedAt != nil
 	return by == byLease || (m.Identity == fence.Identity && (len(fence.Allowed) == 0 || opened && fence.Open))
 }
 
 // locks says that the CCM has the migration lock, or is going to have it.
-func (p *pass) locks() bool {
-	undecided := p.facts.Handover == nil && p.o.Cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
-	return undecided || wantsLock(p.facts)
+func locks(in input) bool {
+	undecided := in.facts.Handover == nil && in.o.Cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
+	return undecided || wantsLock(in.facts)
 }
 
 // strangers are the other managers that nothing holds and no one vouched for.
-func (p *pass) strangers(by held, counts func(observation.ForeignCCM) bool) []observation.ForeignCCM {
-	return slices.DeleteFunc(slices.Clone(p.o.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
-		return m.Harmless() || !counts(m) || p.bound(m, by) ||
-			slices.Contains(p.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
+func strangers(in input, by held, counts func(observation.ForeignCCM) bool) []observation.ForeignCCM {
+	return slices.DeleteFunc(slices.Clone(in.o.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
+		return m.Harmless() || !counts(m) || bound(in, m, by) ||
+			slices.Contains(in.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
 	})
 }
 
 const foreignCCMs = "other cloud-controller-managers of the user cluster"
 
 // unseenManagers says why nothing can be said of them; empty when it can. What binds one is told by the fence.
-func (p *pass) unseenManagers() string {
+func unseenManagers(in input) string {
 	switch {
-	case p.o.ForeignCCMs.IsUnknown():
-		return p.o.ForeignCCMs.Why()
-	case len(p.o.ForeignCCMs.Value()) > 0 && p.o.Fence.IsUnknown():
-		return "the fence: " + p.o.Fence.Why()
+	case in.o.ForeignCCMs.IsUnknown():
+		return in.o.ForeignCCMs.Why()
+	case len(in.o.ForeignCCMs.Value()) > 0 && in.o.Fence.IsUnknown():
+		return "the fence: " + in.o.Fence.Why()
 	}
 	return ""
 }
 
 // checkOtherManagers is the finding before anything is touched: everyone counts, also one that initializes Nodes only. One
 // that an adoption is about to replace by ours does not.
-func (p *pass) checkOtherManagers() (*observation.Finding, string) {
+func checkOtherManagers(in input) (*observation.Finding, string) {
 	switch {
-	case !p.o.Connection.Reachable:
+	case !in.o.Connection.Reachable:
 		return nil, ""
-	case p.unseenManagers() != "":
-		return nil, foreignCCMs + ": " + p.unseenManagers()
+	case unseenManagers(in) != "":
+		return nil, foreignCCMs + ": " + unseenManagers(in)
 	}
-	found := p.strangers(byFence, func(m observation.ForeignCCM) bool { return !p.adopts(m) })
+	found := strangers(in, byFence, func(m observation.ForeignCCM) bool { return !adopts(in, m) })
 	if len(found) == 0 {
 		return nil, ""
 	}
-	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, p.tell(found, byFence)), ""
+	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, tell(in, found, byFence)), ""
 }
 
 // adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.
-func (p *pass) adopts(m observation.ForeignCCM) bool {
-	return m.SameName && p.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt && p.protocol() != ucv1.SerializedProtocol
+func adopts(in input, m observation.ForeignCCM) bool {
+	return m.SameName && in.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt && protocol(in) != ucv1.SerializedProtocol
 }
 
-func (p *pass) protocol() ucv1.HandoverProtocol {
-	if p.facts.Handover != nil {
-		return p.facts.Handover.Protocol
+func protocol(in input) ucv1.HandoverProtocol {
+	if in.facts.Handover != nil {
+		return in.facts.Handover.Protocol
 	}
-	choice, _, _ := p.chooseProtocol()
+	choice, _, _ := chooseProtocol(in)
 	return choice.protocol
 }
 
-// alone asks whether anybody else may run the cloud loops: before KCM is touched, before our CCM may lead, and before an
+// noOtherManager asks whether anybody else may run the cloud loops: before KCM is touched, before our CCM may lead, and before an
 // undo gives the loops back.
-func (p *pass) alone(by held) outcome.Outcome {
-	if why := p.unseenManagers(); why != "" {
+func noOtherManager(in input, by held) outcome.Outcome {
+	if why := unseenManagers(in); why != "" {
 		return outcome.CannotLook(foreignCCMs, why)
 	}
-	if found := p.strangers(by, observation.ForeignCCM.MayRun); len(found) > 0 {
-		return outcome.Fails(ucv1.ForeignObjectsReason, p.tell(found, by))
+	if found := strangers(in, by, observation.ForeignCCM.MayRun); len(found) > 0 {
+		return outcome.Fails(ucv1.ForeignObjectsReason, tell(in, found, by))
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // aloneStill is the part of the guard that is about other managers. Once the migration is completed, it holds also when
 // nothing can be looked at.
-func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
-	out := p.alone(byLease)
+func aloneStill(in input, guard outcome.Outcome) outcome.Outcome {
+	out := noOtherManager(in, byLease)
 	switch {
 	case !guard.Holds || out.Holds:
 		return guard
 	case out.Failure != nil:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Text(), " Nothing is rolled until then.")
-	case p.facts.CompletedAt != nil:
+	case in.facts.CompletedAt != nil:
 		return guard
 	}
 	return out
@@ -117,11 +117,11 @@ func (p *pass) aloneStill(guard outcome.Outcome) outcome.Outcome {
 // maxTold is how many other managers a message describes; more are counted.
 const maxTold = 3
 
-func (p *pass) tell(found []observation.ForeignCCM, by held) observation.Text {
+func tell(in input, found []observation.ForeignCCM, by held) observation.Text {
 	slices.SortFunc(found, func(a, b observation.ForeignCCM) int { return strings.Compare(a.String(), b.String()) })
 	var told []observation.Text
 	for _, m := range found[:min(len(found), maxTold)] {
-		told = append(told, p.describe(m, by))
+		told = append(told, describe(in, m, by))
 	}
 	if rest := len(found) - maxTold; rest > 0 {
 		told = append(told, observation.Say("And "+wording.Count(rest, "more", "more")+"."))
@@ -131,13 +131,13 @@ func (p *pass) tell(found []observation.ForeignCCM, by held) observation.Text {
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
-func (p *pass) describe(m observation.ForeignCCM, by held) observation.Text {
+func describe(in input, m observation.ForeignCCM, by held) observation.Text {
 	text := observation.Say(m)
 	if m.Owner != "" {
 		text.Words += " (" + m.Owner + ")"
 	}
 	text = observation.Say(text, " is a cloud-controller-manager that is not ours, known by its "+m.KnownBy+". ",
-		p.describeLoops(m, by))
+		describeLoops(in, m, by))
 	if m.NodesOnly {
 		return observation.Say(text, " Stop it, or uninstall it.")
 	}
@@ -146,15 +146,15 @@ func (p *pass) describe(m observation.ForeignCCM, by held) observation.Text {
 		text = observation.Say(text, " and ", leaseRef(m.Lease()), " has run out")
 	}
 	text.Words += "."
-	if m.SameName && p.protocol() != ucv1.SerializedProtocol {
+	if m.SameName && protocol(in) != ucv1.SerializedProtocol {
 		text.Words += " Or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours."
 	}
 	return text
 }
 
-func (p *pass) describeLoops(m observation.ForeignCCM, by held) observation.Text {
+func describeLoops(in input, m observation.ForeignCCM, by held) observation.Text {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
-	fence := p.o.Fence.Value()
+	fence := in.o.Fence.Value()
 	runs, lease := "It runs "+wording.Names(m.Loops()), leaseRef(m.Lease())
 	switch {
 	case m.NodesOnly:
@@ -165,7 +165,7 @@ func (p *pass) describeLoops(m observation.ForeignCCM, by held) observation.Text
 		return observation.Say(runs + " with --leader-elect=false: " + beside)
 	case m.Lease() != fence.Lease:
 		return observation.Say(runs+" with ", lease, ", and ours with "+fence.Lease+": "+beside)
-	case p.locks():
+	case locks(in):
 		return observation.Say(runs+" with our CCM's ", lease, ", and without the migration lock: it may run them beside KCM.")
 	case by == byFence:
 		return observation.Say(runs+" with our CCM's ", lease, ", as "+m.Identity+
@@ -175,9 +175,9 @@ func (p *pass) describeLoops(m observation.ForeignCCM, by held) observation.Text
 }
 
 // idleManagers names those that are there and have no pods; empty when there are none.
-func (p *pass) idleManagers() string {
+func idleManagers(in input) string {
 	var names []string
-	for _, m := range p.o.ForeignCCMs.Value() {
+	for _, m := range in.o.ForeignCCMs.Value() {
 		if m.Idle {
 			names = append(names, m.String())
 		}

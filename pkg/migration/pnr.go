@@ -5,51 +5,54 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// judgePointOfNoReturn says in every pass of a started migration whether it can still be undone. What a person takes
-// away again brings the undo back; what could not be looked at changes nothing. Nil: there is nothing to judge.
-func (p *pass) judgePointOfNoReturn() *ucv1.PointOfNoReturnStatus {
-	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Handover == nil || p.facts.Rollback != nil {
-		return nil
+// judgePointOfNoReturn says in every pass of a started migration whether it can still be undone, and since when it cannot. What a
+// person takes away again brings the undo back; what could not be looked at changes nothing. Nil: there is nothing to judge.
+func judgePointOfNoReturn(in input) (status *ucv1.PointOfNoReturnStatus, at *metav1.Time) {
+	at = in.facts.PointOfNoReturnAt
+	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Handover == nil || in.facts.Rollback != nil {
+		return nil, at
 	}
-	passed, unknown := p.pointOfNoReturn()
+	passed, unknown := pointOfNoReturn(in)
 	switch {
 	case len(passed) > 0:
-		if p.facts.PointOfNoReturnAt == nil {
-			p.facts.PointOfNoReturnAt = p.stamp()
+		if at == nil {
+			at = in.stamp()
 		}
-		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: observation.Join(passed, " ").Words}
+		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: observation.Join(passed, " ").Words}, at
 	case len(unknown) > 0:
 		why := "Could not look at " + strings.Join(unknown, "; ") + "."
-		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnUnknown, Reason: why, Next: p.passesNext()}
+		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnUnknown, Reason: why, Next: passesNext(in)}, at
 	}
-	p.facts.PointOfNoReturnAt = nil
-	return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnAhead, Next: p.passesNext()}
+	return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnAhead, Next: passesNext(in)}, nil
 }
 
 // passesNext says what would pass it: the controller itself at the end only, other people at any time.
-func (p *pass) passesNext() string {
+func passesNext(in input) string {
 	next := "The controller passes it at step Complete. Earlier, these pass it: a volume that the CSI driver makes"
-	if !p.o.Provider.Value().SharesLoadBalancerNames {
+	if !in.o.Provider.Value().SharesLoadBalancerNames {
 		next += ", a load balancer of another Service"
 	}
 	return next + ", a Machine without MachineDeployment that joins with an external cloud provider."
 }
 
 // pointOfNoReturn names what an undo could not take back, whoever made it, and what could not be looked at.
-func (p *pass) pointOfNoReturn() (passed []observation.Text, unknown []string) {
-	if completed := p.facts.CompletedAt; completed != nil {
+func pointOfNoReturn(in input) (passed []observation.Text, unknown []string) {
+	if completed := in.facts.CompletedAt; completed != nil {
 		return []observation.Text{observation.Say("The migration was completed at " + completed.UTC().Format(time.RFC3339) + ".")}, nil
 	}
-	for _, check := range []func() (passed observation.Text, unknown string){
-		p.passedByVersion, p.passedByControlPlane, p.passedByMachines, p.passedByLoadBalancers, p.passedByVolumes,
+	for _, check := range []func(input) (passed observation.Text, unknown string){
+		passedByVersion, passedByControlPlane, passedByMachines, passedByLoadBalancers, passedByVolumes,
 	} {
-		what, why := check()
+		what, why := check(in)
 		if what.Words != "" {
 			passed = append(passed, what)
 		}
@@ -60,26 +63,26 @@ func (p *pass) pointOfNoReturn() (passed []observation.Text, unknown []string) {
 	return passed, unknown
 }
 
-func (p *pass) passedByVersion() (passed observation.Text, unknown string) {
-	provider, known := p.o.Provider.Get()
+func passedByVersion(in input) (passed observation.Text, unknown string) {
+	provider, known := in.o.Provider.Get()
 	switch {
 	case !known:
-		return passed, "the catalogue: " + p.o.Provider.Why()
-	case p.minor() > provider.LastInTreeMinor:
+		return passed, "the catalogue: " + in.o.Provider.Why()
+	case in.minor() > provider.LastInTreeMinor:
 		return observation.Say("Kubernetes 1.", provider.LastInTreeMinor, " is the last with in-tree provider "+provider.InTreeName+
-			", and spec.version is "+p.o.Cluster.Spec.Version+"."), ""
+			", and spec.version is "+in.o.Cluster.Spec.Version+"."), ""
 	}
 	return passed, ""
 }
 
 // passedByControlPlane: without its flag KCM has no in-tree provider, whatever --controllers says, and unregistered
 // plugins serve no volume (https://github.com/kubernetes/enhancements/tree/master/keps/sig-storage/625-csi-migration).
-func (p *pass) passedByControlPlane() (passed observation.Text, unknown string) {
-	controlPlane, known := p.o.ControlPlane.Get()
+func passedByControlPlane(in input) (passed observation.Text, unknown string) {
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return passed, "the control plane: " + p.o.ControlPlane.Why()
+		return passed, "the control plane: " + in.o.ControlPlane.Why()
 	}
-	if name := p.o.Provider.Value().InTreeName; name != "" {
+	if name := in.o.Provider.Value().InTreeName; name != "" {
 		if has, _ := controlPlane.KCM.Arguments.Flag("cloud-provider"); has != name {
 			return observation.Say(controlPlane.KCM, " does not run in-tree provider "+name+" any more."), ""
 		}
@@ -88,7 +91,7 @@ func (p *pass) passedByControlPlane() (passed observation.Text, unknown string) 
 		if !component.Arguments.Understood() {
 			return passed, component.String() + ": " + component.Arguments.Problem
 		}
-		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(p.facts, component.Name), gate) {
+		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(in.facts, component.Name), gate) {
 			return observation.Say(component, " has "+gate+": its in-tree volume plugins are unregistered."), ""
 		}
 	}
@@ -107,11 +110,11 @@ func unregistered(arguments observation.Arguments) string {
 }
 
 // passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by no one.
-func (p *pass) passedByMachines() (passed observation.Text, unknown string) {
-	if p.o.Machines.IsUnknown() {
-		return passed, "the Machines: " + p.o.Machines.Why()
+func passedByMachines(in input) (passed observation.Text, unknown string) {
+	if in.o.Machines.IsUnknown() {
+		return passed, "the Machines: " + in.o.Machines.Why()
 	}
-	machines := rollout.Irreplaceable(p.rolling())
+	machines := rollout.Irreplaceable(rollInput(in))
 	if len(machines) == 0 {
 		return passed, ""
 	}
@@ -120,12 +123,12 @@ func (p *pass) passedByMachines() (passed observation.Text, unknown string) {
 
 // passedByLoadBalancers: the in-tree provider would make a second load balancer where it does not find the CCM's by its
 // own name. The API objects do not say who made a load balancer, so every Service that is not in the baseline counts.
-func (p *pass) passedByLoadBalancers() (passed observation.Text, unknown string) {
-	before, now, known, why := p.inventories()
+func passedByLoadBalancers(in input) (passed observation.Text, unknown string) {
+	before, now, known, why := inventories(in)
 	if !known {
 		return passed, why
 	}
-	if p.o.Provider.Value().SharesLoadBalancerNames && p.clusterNameKept() {
+	if in.o.Provider.Value().SharesLoadBalancerNames && clusterNameKept(in) {
 		return passed, ""
 	}
 	var named []observation.Ref
@@ -149,32 +152,32 @@ func (p *pass) passedByLoadBalancers() (passed observation.Text, unknown string)
 func ofCanary(name string) bool { return name == ucv1.CanaryNamespace+"/"+ucv1.CanaryName }
 
 // clusterNameKept: both sides name load balancers after the cluster, so it has to be the name that the CCM was given.
-func (p *pass) clusterNameKept() bool {
-	controlPlane, known := p.o.ControlPlane.Get()
-	return known && p.facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == p.facts.Inherited.ClusterName
+func clusterNameKept(in input) bool {
+	controlPlane, known := in.o.ControlPlane.Get()
+	return known && in.facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == in.facts.Inherited.ClusterName
 }
 
 // passedByVolumes: a volume of the driver that was made since. A driver that is someone else's stays whatever we do, and
 // so do its volumes.
-func (p *pass) passedByVolumes() (passed observation.Text, unknown string) {
-	before, now, known, why := p.inventories()
+func passedByVolumes(in input) (passed observation.Text, unknown string) {
+	before, now, known, why := inventories(in)
 	if !known {
 		return passed, why
 	}
 	var named []observation.Ref
 	for _, volume := range now.Volumes {
 		made := !slices.ContainsFunc(before.Volumes, func(b observation.Volume) bool { return b.UID == volume.UID })
-		if made && !ofCanary(volume.Claim) && slices.Contains(p.o.Provider.Value().CSIDrivers, volume.Driver) {
+		if made && !ofCanary(volume.Claim) && slices.Contains(in.o.Provider.Value().CSIDrivers, volume.Driver) {
 			named = append(named, volume.Reference())
 		}
 	}
 	if len(named) == 0 {
 		return passed, ""
 	}
-	addons, known := p.o.Addons.Get()
+	addons, known := in.o.Addons.Get()
 	switch {
 	case !known:
-		return passed, "the addons in the user cluster: " + p.o.Addons.Why()
+		return passed, "the addons in the user cluster: " + in.o.Addons.Why()
 	case addons.CSI.SatisfiedBy != "":
 		return passed, ""
 	}
@@ -182,25 +185,25 @@ func (p *pass) passedByVolumes() (passed observation.Text, unknown string) {
 }
 
 // inventories are those of before and of now; nothing was made since while there is no baseline.
-func (p *pass) inventories() (before, now observation.Inventory, known bool, why string) {
+func inventories(in input) (before, now observation.Inventory, known bool, why string) {
 	// One that is taken in this very pass was not read yet.
-	if p.o.Cluster.Status.Baseline == nil {
+	if in.o.Cluster.Status.Baseline == nil {
 		return observation.Inventory{}, observation.Inventory{}, true, ""
 	}
-	before, stored := p.o.Baseline.Get()
+	before, stored := in.o.Baseline.Get()
 	switch {
 	case !stored:
-		return before, now, false, "the baseline: " + p.o.Baseline.Why()
-	case before.Digest() != p.facts.Baseline.Digest:
-		return before, now, false, "the baseline: Secret " + p.facts.Baseline.SecretName + " is not the one that was taken"
+		return before, now, false, "the baseline: " + in.o.Baseline.Why()
+	case before.Digest() != in.facts.Baseline.Digest:
+		return before, now, false, "the baseline: Secret " + in.facts.Baseline.SecretName + " is not the one that was taken"
 	}
-	now, known = p.o.Inventory.Get()
-	return before, now, known, "the load balancers and volumes: " + p.o.Inventory.Why()
+	now, known = in.o.Inventory.Get()
+	return before, now, known, "the load balancers and volumes: " + in.o.Inventory.Why()
 }
 
 // beforePointOfNoReturn is where a person may want to look before the controller goes on.
-func (p *pass) beforePointOfNoReturn() outcome.Outcome {
-	if !p.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || p.facts.PointOfNoReturnAt != nil {
+func beforePointOfNoReturn(in input) outcome.Outcome {
+	if !in.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || in.facts.PointOfNoReturnAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone "+
@@ -208,13 +211,23 @@ func (p *pass) beforePointOfNoReturn() outcome.Outcome {
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }
 
-// rememberOriginals keeps the flags that are about to be changed: afterwards no one could say what they were. It says whether
-// they were kept already. Cloud loops that are off with an in-tree provider are no original: to give them back would leave the
-// cluster without any.
-func (p *pass) rememberOriginals(components ...observation.Component) bool {
-	handover, kept := p.facts.Handover, true
+// originalsKept holds when the flags that are about to be changed were kept: afterwards no one could say what they were.
+func originalsKept(in input, component observation.Component) outcome.Outcome {
+	facts := in.changed(func(facts *ucv1.Facts) { keepOriginals(facts, in.o.ControlPlane.Value().KCM, component) })
+	if equality.Semantic.DeepEqual(facts, &in.facts) {
+		return outcome.Holds(ucv1.HoldsReason, "")
+	}
+	out := outcome.Records("Recording the arguments of " + component.String() + " before they are changed.")
+	out.Facts = facts
+	return out
+}
+
+// keepOriginals keeps the flags of components. Cloud loops that are off with an in-tree provider are no original: to give them
+// back would leave the cluster without any.
+func keepOriginals(facts *ucv1.Facts, kcm observation.Component, components ...observation.Component) {
+	handover := facts.Handover
 	for _, component := range components {
-		if loopsOffInTree(component.Arguments) && component.Container == p.o.ControlPlane.Value().KCM.Container {
+		if loopsOffInTree(component.Arguments) && component.Container == kcm.Container {
 			continue
 		}
 		original := originalOf(component)
@@ -222,14 +235,10 @@ func (p *pass) rememberOriginals(components ...observation.Component) bool {
 		switch {
 		case at < 0:
 			handover.Original = append(handover.Original, original)
-		case sameOriginal(handover.Original[at], original):
-			continue
 		default:
 			handover.Original[at] = original
 		}
-		kept = false
 	}
-	return kept
 }
 
 func originalOf(component observation.Component) ucv1.OriginalArguments {
@@ -241,11 +250,6 @@ func originalOf(component observation.Component) ucv1.OriginalArguments {
 		original.FeatureGates = &value
 	}
 	return original
-}
-
-func sameOriginal(a, b ucv1.OriginalArguments) bool {
-	same := func(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
-	return same(a.Controllers, b.Controllers) && same(a.FeatureGates, b.FeatureGates)
 }
 
 // original is what was kept of a Deployment; nil when it was never changed.

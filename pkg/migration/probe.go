@@ -16,36 +16,37 @@ func wantsProbe(cluster *ucv1.Cluster) bool {
 
 // probed lets the CCM lead once before KCM is touched, because cloud.Initialize and much of a provider's set-up run only
 // after the election (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go).
-func (p *pass) probed() outcome.Outcome {
-	handover := p.facts.Handover
-	nodes, known := p.o.Nodes.Get()
+func probed(in input) outcome.Outcome {
+	handover := in.facts.Handover
+	nodes, known := in.o.Nodes.Get()
 	switch {
-	case handover.ProbedAt != nil, handover.StartedAt != nil, p.facts.Origin == ucv1.OriginExternal:
-		return p.probeGone()
-	case p.o.Provider.Value().ProbeHazard != "":
-		return p.probeGone()
+	case handover.ProbedAt != nil, handover.StartedAt != nil, in.facts.Origin == ucv1.OriginExternal:
+		return probeGone(in)
+	case in.o.Provider.Value().ProbeHazard != "":
+		return probeGone(in)
 	case !known:
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	case len(nodes) == 0:
-		return p.probeGone()
+		return probeGone(in)
 	case handover.ProbeFailedAt != nil:
-		return p.probeFailed()
+		return probeFailed(in)
 	case handover.ProbeStartedAt == nil:
-		handover.ProbeStartedAt = p.stamp()
-		return outcome.Records("Recording that the probe of the CCM starts.")
+		return in.records("Recording that the probe of the CCM starts.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbeStartedAt = in.stamp()
+		})
 	}
-	return p.probeLeads()
+	return probeLeads(in)
 }
 
 // probeGone holds when nothing of the probe is left.
-func (p *pass) probeGone() outcome.Outcome {
-	probe, known := p.o.Probe.Get()
+func probeGone(in input) outcome.Outcome {
+	probe, known := in.o.Probe.Get()
 	switch {
-	case p.facts.Handover.StartedAt != nil:
+	case in.facts.Handover.StartedAt != nil:
 		// While no one runs the cloud loops, nothing but the hand-over is done.
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the probe", p.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.o.Probe.Why())
 	case len(probe.Left) > 0:
 		return outcome.Does(pruneVerb(probe.Left))
 	}
@@ -53,67 +54,74 @@ func (p *pass) probeGone() outcome.Outcome {
 }
 
 // probeLeads: the same process has to hold its Lease and to renew it for a while.
-func (p *pass) probeLeads() outcome.Outcome {
-	probe, known := p.o.Probe.Get()
+func probeLeads(in input) outcome.Outcome {
+	probe, known := in.o.Probe.Get()
 	if !known {
-		return outcome.CannotLook("the probe", p.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.o.Probe.Why())
 	}
-	if out := p.applied(outcome.ProbeSet, probe.Set); !out.Holds {
+	if out := setApplied(in, outcome.ProbeSet, probe.Set); !out.Holds {
 		return out
 	}
-	handover, lease := p.facts.Handover, probe.Lease
+	handover, lease := in.facts.Handover, probe.Lease
 	switch {
-	case lease.Holder != "" && lease.Renewed(p.now) && handover.ProbeHolder != lease.Holder:
-		handover.ProbeHolder, handover.ProbeLedAt = lease.Holder, p.stamp()
-		return outcome.Records("Recording that the probe of the CCM leads.")
+	case lease.Holder != "" && lease.Renewed(in.now) && handover.ProbeHolder != lease.Holder:
+		return in.records("Recording that the probe of the CCM leads.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbeHolder, facts.Handover.ProbeLedAt = lease.Holder, in.stamp()
+		})
 	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder &&
-		lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= p.o.Deadlines.ProbeTime:
-		handover.ProbedAt = p.stamp()
-		handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
-		return outcome.Records("Recording that the probe of the CCM led and stayed up.")
-	case p.now.Sub(handover.ProbeStartedAt.Time) > p.o.Deadlines.Probe:
-		return p.failProbe(probe)
+		lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= in.o.Deadlines.ProbeTime:
+		return in.records("Recording that the probe of the CCM led and stayed up.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbedAt = in.stamp()
+			endProbe(facts)
+		})
+	case in.now.Sub(handover.ProbeStartedAt.Time) > in.o.Deadlines.Probe:
+		return failProbe(in, probe)
 	}
 	return outcome.WaitsUntil(
 		ucv1.ProbingReason,
-		observation.Say("The probe of the CCM has to lead and stay up for ", p.o.Deadlines.ProbeTime, " before KCM is touched.",
+		observation.Say("The probe of the CCM has to lead and stay up for ", in.o.Deadlines.ProbeTime, " before KCM is touched.",
 			sentences(probe.Set.Unhealthy)),
 		2*time.Second,
 	)
 }
 
 // failProbe has the probe removed, and keeps what was seen of it.
-func (p *pass) failProbe(probe observation.Probe) outcome.Outcome {
-	handover := p.facts.Handover
+func failProbe(in input, probe observation.Probe) outcome.Outcome {
 	problem := "its Lease has no holder that stays"
-	if handover.ProbeLedAt == nil {
+	if in.facts.Handover.ProbeLedAt == nil {
 		problem = "it never led"
 	}
 	seen := sentences(probe.Set.Unhealthy)
-	handover.ProbeProblem, handover.ProbeObjects = problem+"."+seen.Words, observation.NamesOf(seen.Objects)
-	handover.ProbeFailedAt = p.stamp()
-	handover.ProbeStartedAt, handover.ProbeLedAt, handover.ProbeHolder = nil, nil, ""
-	return outcome.Records("Recording that the probe of the CCM failed: " + problem + ".")
+	return in.records("Recording that the probe of the CCM failed: "+problem+".", func(facts *ucv1.Facts) {
+		facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = problem+"."+seen.Words, observation.NamesOf(seen.Objects)
+		facts.Handover.ProbeFailedAt = in.stamp()
+		endProbe(facts)
+	})
 }
 
-func (p *pass) probeFailed() outcome.Outcome {
-	if out := p.probeGone(); !out.Holds {
+func endProbe(facts *ucv1.Facts) {
+	facts.Handover.ProbeStartedAt, facts.Handover.ProbeLedAt, facts.Handover.ProbeHolder = nil, nil, ""
+}
+
+func probeFailed(in input) outcome.Outcome {
+	if out := probeGone(in); !out.Holds {
 		return out
 	}
-	if p.now.Sub(p.facts.Handover.ProbeFailedAt.Time) >= p.o.Deadlines.ProbeRetry {
-		p.facts.Handover.ProbeFailedAt, p.facts.Handover.ProbeProblem, p.facts.Handover.ProbeObjects = nil, "", nil
-		return outcome.Records("Recording that the probe of the CCM is tried again.")
+	if in.now.Sub(in.facts.Handover.ProbeFailedAt.Time) >= in.o.Deadlines.ProbeRetry {
+		return in.records("Recording that the probe of the CCM is tried again.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbeFailedAt, facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = nil, "", nil
+		})
 	}
-	problem := observation.Say(p.facts.Handover.ProbeProblem).About(observation.RefsOf(p.facts.Handover.ProbeObjects)...)
+	problem := observation.Say(in.facts.Handover.ProbeProblem).About(observation.RefsOf(in.facts.Handover.ProbeObjects)...)
 	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its "+
 		"probe failed: ", problem, " Look at the cloud configuration and at its credentials; the probe is tried again when they "+
 		"change, and every "+
-		p.o.Deadlines.ProbeRetry.String()+".")
+		in.o.Deadlines.ProbeRetry.String()+".")
 }
 
 // forgetProbe: what was proven, or failed, was another CCM.
-func (p *pass) forgetProbe() {
-	if handover := p.facts.Handover; handover.StartedAt == nil {
+func forgetProbe(facts *ucv1.Facts) {
+	if handover := facts.Handover; handover.StartedAt == nil {
 		handover.ProbedAt, handover.ProbeFailedAt, handover.ProbeProblem, handover.ProbeObjects = nil, nil, "", nil
 	}
 }

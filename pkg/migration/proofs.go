@@ -10,11 +10,11 @@ import (
 
 // proofsToKeep in this pass; nil: they are kept already. They are written before the action that rests on them is done, and hold
 // up no other one.
-func (p *pass) proofsToKeep(decision Decision) *observation.KeptProofs {
-	kept, known := p.o.Proofs.Get()
-	nodes, seen := p.o.Nodes.Get()
+func proofsToKeep(in input, decision Decision) *observation.KeptProofs {
+	kept, known := in.o.Proofs.Get()
+	nodes, seen := in.o.Nodes.Get()
 	rests := decision.Action == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
-	if !known || !seen || !rests || p.undoing() || p.o.Cluster.Status.CompletedAt != nil {
+	if !known || !seen || !rests || undoing(in) || in.o.Cluster.Status.CompletedAt != nil {
 		return nil
 	}
 	now := baseline.Passing(nodes)

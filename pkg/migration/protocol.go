@@ -12,43 +12,43 @@ import (
 type stage struct {
 	name     string
 	means    string
-	evaluate func(*pass) outcome.Outcome
+	evaluate func(input) outcome.Outcome
 }
 
 // stagesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
 // from the cloud loops needs us.
 func stagesOf(protocol ucv1.HandoverProtocol) []stage {
-	baseline := stage{"BaselineTaken", "The inventory of load balancers and volumes is stored.", (*pass).baselineTaken}
+	baseline := stage{"BaselineTaken", "The inventory of load balancers and volumes is stored.", baselineTaken}
 	probed := stage{
 		"Probed",
 		"The CCM led once under another name, with no loop, and stayed up. Nothing of that probe is left.",
-		(*pass).probed,
+		probed,
 	}
 	recorded := stage{
 		"ProcessesRecorded",
 		"Every KCM process that could run a cloud loop is in the status.",
-		(*pass).processesRecorded,
+		processesRecorded,
 	}
-	last := stage{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", (*pass).leaderEndsLast}
-	loopsOff := stage{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", (*pass).loopsOff}
+	last := stage{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", leaderEndsLast}
+	loopsOff := stage{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", loopsOff}
 	silent := stage{
 		"Silent",
 		"Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.",
-		(*pass).silent,
+		silent,
 	}
-	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", (*pass).fenceOpen}
+	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", fenceOpen}
 	if protocol == ucv1.LeaderMigrationProtocol {
 		return append([]stage{probed, baseline, recorded}, lockStages(last, silent)...)
 	}
-	leading := stage{"Leading", "The CCM holds its Lease and renews it.", (*pass).leading}
+	leading := stage{"Leading", "The CCM holds its Lease and renews it.", leading}
 	if protocol == ucv1.SerializedProtocol {
 		return []stage{
 			probed, baseline, recorded,
-			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", (*pass).workloadWithheld},
+			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", workloadWithheld},
 			last, loopsOff, silent,
-			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", (*pass).workloadAllowed},
+			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", allowWorkload},
 			open,
-			{"WorkloadApplied", "The CCM's workload is applied and available.", (*pass).workloadApplied},
+			{"WorkloadApplied", "The CCM's workload is applied and available.", workloadApplied},
 			leading,
 		}
 	}
@@ -84,16 +84,16 @@ type chosen struct {
 
 // chooseProtocol asks before anything is touched whether the fence keeps the CCM from its Lease. A fence of ours that
 // stands open says nothing about that; the row Addons names it.
-func (p *pass) chooseProtocol() (choice chosen, finding *observation.Finding, unknown string) {
-	wanted := p.o.Cluster.Spec.Handover.Protocol
+func chooseProtocol(in input) (choice chosen, finding *observation.Finding, unknown string) {
+	wanted := in.o.Cluster.Spec.Handover.Protocol
 	if wanted == ucv1.SerializedProtocolChoice {
 		return chosen{ucv1.SerializedProtocol, "spec.handover.protocol asks for it."}, nil, ""
 	}
-	fence, known := p.o.Fence.Get()
+	fence, known := in.o.Fence.Get()
 	works := len(fence.Allowed) == 0 || fence.Open
 	switch {
-	case !known && p.o.Connection.Reachable:
-		return chosen{}, nil, "the fence: " + p.o.Fence.Why()
+	case !known && in.o.Connection.Reachable:
+		return chosen{}, nil, "the fence: " + in.o.Fence.Why()
 	case !known:
 		return chosen{}, nil, "" // The connection is objected to already.
 	case works && wanted == ucv1.LeaderMigrationProtocolChoice:
@@ -109,14 +109,14 @@ func (p *pass) chooseProtocol() (choice chosen, finding *observation.Finding, un
 		" without us, so a fence would not hold."}, nil, ""
 }
 
-func (p *pass) checkProtocol() (*observation.Finding, string) {
-	_, finding, unknown := p.chooseProtocol()
+func checkProtocol(in input) (*observation.Finding, string) {
+	_, finding, unknown := chooseProtocol(in)
 	return finding, unknown
 }
 
 // newHandover is for a cluster that passed checkProtocol.
-func (p *pass) newHandover() *ucv1.HandoverStatus {
-	choice, _, _ := p.chooseProtocol()
+func newHandover(in input) *ucv1.HandoverStatus {
+	choice, _, _ := chooseProtocol(in)
 	return &ucv1.HandoverStatus{Protocol: choice.protocol, ProtocolReason: choice.reason}
 }
 
@@ -125,8 +125,8 @@ func serialized(facts ucv1.Facts) bool {
 }
 
 // ccmFollows says that applying the CCM is a line of the hand-over's own table.
-func (p *pass) ccmFollows() bool {
-	return serialized(p.facts) && p.facts.Handover.StartedAt != nil || p.facts.Handover.LockTakenAt != nil
+func ccmFollows(in input) bool {
+	return serialized(in.facts) && in.facts.Handover.StartedAt != nil || in.facts.Handover.LockTakenAt != nil
 }
 
 // wantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
@@ -154,45 +154,46 @@ func withdrawsAddons(facts ucv1.Facts) bool {
 }
 
 // workloadWithheld deletes a workload that was allowed once and is not any more.
-func (p *pass) workloadWithheld() outcome.Outcome {
-	addons, known := p.o.Addons.Get()
+func workloadWithheld(in input) outcome.Outcome {
+	addons, known := in.o.Addons.Get()
 	switch {
-	case p.facts.Handover.WorkloadAllowedAt != nil:
+	case in.facts.Handover.WorkloadAllowedAt != nil:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	case len(addons.Obsolete) > 0:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func (p *pass) workloadAllowed() outcome.Outcome {
-	if p.facts.Handover.WorkloadAllowedAt != nil {
+func allowWorkload(in input) outcome.Outcome {
+	if in.facts.Handover.WorkloadAllowedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.alone(byLease); !out.Holds {
+	if out := noOtherManager(in, byLease); !out.Holds {
 		return out
 	}
-	if out := p.nodesReady(); !out.Holds {
+	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	p.facts.Handover.WorkloadAllowedAt = p.stamp()
-	return outcome.Records("Recording that KCM is silent and the CCM's workload may start.")
+	return in.records("Recording that KCM is silent and the CCM's workload may start.", func(facts *ucv1.Facts) {
+		facts.Handover.WorkloadAllowedAt = in.stamp()
+	})
 }
 
-func (p *pass) workloadApplied() outcome.Outcome {
-	addons, known := p.o.Addons.Get()
+func workloadApplied(in input) outcome.Outcome {
+	addons, known := in.o.Addons.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	case addons.CCM.WorkloadWithheld:
 		return outcome.CannotLook("the CCM's workload", "it was still withheld when the user cluster was looked at")
 	}
-	if out := p.applied(outcome.CCMSet, addons.CCM); !out.Holds {
+	if out := setApplied(in, outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	if out := p.healthy(addons); !out.Holds {
+	if out := healthy(in, addons); !out.Holds {
 		return out
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

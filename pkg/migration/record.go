@@ -94,17 +94,17 @@ func ClusterUID(cluster *ucv1.Cluster) string {
 
 // recall takes up what an earlier Cluster of this name had recorded, when the status knows nothing of a migration. A record that
 // is not certainly of this control plane is refused: its processes, flags and originals would be those of another one.
-func (p *pass) recall() (Decision, bool) {
-	if resolved(p.facts.Origin) || p.o.Record.IsAbsent() {
+func recall(in input) (Decision, bool) {
+	if resolved(in.facts.Origin) || in.o.Record.IsAbsent() {
 		return Decision{}, false
 	}
-	feature := p.o.Cluster.ExternalCloudProvider()
-	record, known := p.o.Record.Get()
-	switch refused := p.refusal(record); {
+	feature := in.o.Cluster.ExternalCloudProvider()
+	record, known := in.o.Record.Get()
+	switch refused := refusal(in, record); {
 	case !known && !feature:
 		return Decision{}, false
 	case !known:
-		return p.stopAt(ucv1.StepAdmitted, outcome.CannotLook("the record of an earlier migration", p.o.Record.Why())), true
+		return stopAt(in, ucv1.StepAdmitted, outcome.CannotLook("the record of an earlier migration", in.o.Record.Why())), true
 	case !feature && (refused != nil || record.Facts.StartedAt == nil):
 		return Decision{}, false
 	case !feature:
@@ -116,33 +116,33 @@ func (p *pass) recall() (Decision, bool) {
 					"spec.handover.rollback, back.").Failure,
 		}, true
 	case refused != nil:
-		return p.stopAt(ucv1.StepAdmitted, *refused), true
+		return stopAt(in, ucv1.StepAdmitted, *refused), true
 	}
-	p.facts = *record.Facts.DeepCopy()
-	p.recalled = true
-	return p.stopAt(
-		p.rows()[0].step,
-		outcome.Records("Going on where an earlier Cluster of this name was, by "+record.String()+"."),
-	), true
+	in = in.from(&record.Facts)
+	out := outcome.Records("Going on where an earlier Cluster of this name was, by " + record.String() + ".")
+	out.Facts = &record.Facts
+	decision := stopAt(in, in.rows()[0].step, out)
+	decision.recalled = true
+	return decision, true
 }
 
 // refusal of a record; nil when it can be used.
-func (p *pass) refusal(record observation.Record) *outcome.Outcome {
-	keeper, known := p.o.Keeper.Get()
+func refusal(in input, record observation.Record) *outcome.Outcome {
+	keeper, known := in.o.Keeper.Get()
 	discard := ", or, only when no migration of this cluster ever began, delete the Secret."
 	var out outcome.Outcome
-	switch provider := p.o.Cluster.Spec.Cloud.ProviderName; {
+	switch provider := in.o.Cluster.Spec.Cloud.ProviderName; {
 	case record.Problem != "":
 		out = outcome.Fails(
 			ucv1.RecordUnusableReason,
 			record, " with the record of an earlier migration cannot be read: "+record.Problem+
 				". Restore it from a backup, go back to the version of the controller that wrote it"+discard,
 		)
-	case p.o.Keeper.IsAbsent():
+	case in.o.Keeper.IsAbsent():
 		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration, and its control "+
 			"plane is not there. Restore that"+discard)
 	case !known:
-		out = outcome.CannotLook(observation.Say("whose record ", record, " is"), p.o.Keeper.Why())
+		out = outcome.CannotLook(observation.Say("whose record ", record, " is"), in.o.Keeper.Why())
 	case record.Keeper != keeper.UID:
 		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration of an object with "+
 			"UID "+record.Keeper+", and ", keeper,

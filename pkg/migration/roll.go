@@ -8,32 +8,37 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// rolling is what the roll is judged from in this pass.
-func (p *pass) rolling() rollout.In {
-	in := rollout.In{
-		Observation: p.o, Now: p.now, Facts: p.facts, Offer: p.undoOffer, Seen: &p.seen,
-		Gates: []func() outcome.Outcome{p.ccmCanServe, p.noStrangerLeads, p.cloudAsked},
+// rollInput is what the roll is judged from in this pass.
+func rollInput(in input) rollout.In {
+	roll := rollout.In{
+		Observation: in.o, Now: in.now, Facts: in.facts, Offer: func() string { return undoOffer(in) }, Seen: in.seen,
 	}
-	if p.undoing() {
-		in.Direction = rollout.Back
+	for _, gate := range []func(input) outcome.Outcome{ccmCanServe, noStrangerLeads, cloudAsked} {
+		roll.Gates = append(roll.Gates, func() outcome.Outcome { return gate(in) })
 	}
-	return in
+	if undoing(in) {
+		roll.Direction = rollout.Back
+	}
+	return roll
 }
 
-// countSamples comes before anything is rolled: a violation halts the roll in the pass that sees it.
-func (p *pass) countSamples() { p.facts = rollout.Measured(p.rolling()) }
+// withSamples comes before anything is rolled: a violation halts the roll in the pass that sees it.
+func withSamples(in input) input {
+	facts := rollout.Measured(rollInput(in))
+	return in.from(&facts)
+}
 
-func (p *pass) roll() outcome.Outcome {
-	out := rollout.Next(p.rolling())
-	p.facts = out.Facts
+func roll(in input) outcome.Outcome {
+	out := rollout.Next(rollInput(in))
+	out.Outcome.Facts = &out.Facts
 	return out.Outcome
 }
 
 // addRollHalt calls a person as long as the roll stands still, whatever is done or waited for meanwhile.
-func (p *pass) addRollHalt(decision Decision) Decision {
+func addRollHalt(in input, decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure == nil && !slices.ContainsFunc(decision.Rows, rolled) {
-		decision.Failure = rollout.Halts(p.rolling())
+		decision.Failure = rollout.Halts(rollInput(in.after(decision)))
 	}
 	return decision
 }

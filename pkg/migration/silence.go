@@ -10,24 +10,24 @@ import (
 )
 
 // silence is what KCM's silence is proven from in this pass.
-func (p *pass) silence() handover.In {
-	in := handover.In{
-		ControlPlane: p.o.ControlPlane, KCMLease: p.o.KCMLease, Static: p.o.Cluster.Spec.ControlPlane.Static(), Now: p.now,
+func silence(in input) handover.In {
+	proof := handover.In{
+		ControlPlane: in.o.ControlPlane, KCMLease: in.o.KCMLease, Static: in.o.Cluster.Spec.ControlPlane.Static(), Now: in.now,
 	}
-	if p.facts.Handover != nil {
-		in.Processes = p.facts.Handover.Processes
+	if in.facts.Handover != nil {
+		proof.Processes = in.facts.Handover.Processes
 	}
-	return in
+	return proof
 }
 
 // guard is the proof's re-check at every pass after the hand-over.
-func (p *pass) guard() outcome.Outcome {
-	controlPlane, known := p.o.ControlPlane.Get()
+func guard(in input) outcome.Outcome {
+	controlPlane, known := in.o.ControlPlane.Get()
 	switch {
-	case p.o.ControlPlane.IsAbsent():
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, p.kcmMissing())
+	case in.o.ControlPlane.IsAbsent():
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcmMissing(in))
 	case !known:
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
 	if loud := handover.Loud(controlPlane.KCM); loud.Words != "" {
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, loud)
@@ -37,43 +37,45 @@ func (p *pass) guard() outcome.Outcome {
 
 // closesFence says that KCM was seen to run cloud loops again, and not only that it could: where no one runs them, the
 // fence stays open.
-func (p *pass) closesFence() bool {
-	controlPlane, known := p.o.ControlPlane.Get()
-	return known && p.o.Fence.IsKnown() && len(handover.RunningLoops(controlPlane.KCM)) > 0 &&
-		p.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
+func closesFence(in input) bool {
+	controlPlane, known := in.o.ControlPlane.Get()
+	return known && in.o.Fence.IsKnown() && len(handover.RunningLoops(controlPlane.KCM)) > 0 &&
+		in.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
 }
 
 // beginAgain notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
 // not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
 // without the proof.
-func (p *pass) beginAgain() outcome.Outcome {
-	kcm, recorded := p.o.ControlPlane.Value().KCM, p.facts.Handover
-	recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = p.stamp(), p.stamp(), p.stamp()
-	recorded.FinishedAt, recorded.FenceOpenedAt, recorded.WorkloadAllowedAt = nil, nil, nil
-	recorded.Processes = handover.RecordProcesses(nil, kcm)
+func beginAgain(in input) outcome.Outcome {
+	kcm := in.o.ControlPlane.Value().KCM
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, handover.Loud(kcm))
 	out.Action = &outcome.Action{Kind: outcome.ActionRecord, Why: "Recording that KCM may run cloud loops again."}
-	return out
+	return in.adds(out, func(facts *ucv1.Facts) {
+		recorded := facts.Handover
+		recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = in.stamp(), in.stamp(), in.stamp()
+		recorded.FinishedAt, recorded.FenceOpenedAt, recorded.WorkloadAllowedAt = nil, nil, nil
+		recorded.Processes = handover.RecordProcesses(nil, kcm)
+	})
 }
 
 // contention takes the cloud loops from the CCM while KCM runs them: two managers must not.
-func (p *pass) contention(message observation.Text) outcome.Outcome {
+func contention(in input, message observation.Text) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
-	if fence := p.o.Fence.Value(); fence.Open && p.closesFence() {
+	if fence := in.o.Fence.Value(); fence.Open && closesFence(in) {
 		out.Action = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
 	}
 	return out
 }
 
 // loopsAreBack is known when KCM runs cloud loops that we had switched off, and absent when it does not.
-func (p *pass) loopsAreBack() observation.Observed[bool] {
-	controlPlane, known := p.o.ControlPlane.Get()
-	recorded := p.facts.Handover
+func loopsAreBack(in input) observation.Observed[bool] {
+	controlPlane, known := in.o.ControlPlane.Get()
+	recorded := in.facts.Handover
 	switch {
-	case recorded == nil || recorded.LoopsOffAt == nil && recorded.LockArmedAt == nil || p.o.ControlPlane.IsAbsent():
+	case recorded == nil || recorded.LoopsOffAt == nil && recorded.LockArmedAt == nil || in.o.ControlPlane.IsAbsent():
 		return observation.Absent[bool]()
 	case !known:
-		return observation.Unknown[bool](p.o.ControlPlane.Why())
+		return observation.Unknown[bool](in.o.ControlPlane.Why())
 	case recorded.LoopsOffAt == nil && handover.Armed(controlPlane.KCM.Arguments):
 		return observation.Absent[bool]() // It runs them while it holds the migration lock.
 	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0,
@@ -85,11 +87,11 @@ func (p *pass) loopsAreBack() observation.Observed[bool] {
 
 // noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows
 // there only. It waits instead of failing, because every restart of KCM leaves a Lease of a pod that is gone for a moment.
-func (p *pass) noStrangerLeads() outcome.Outcome {
-	if !p.o.ControlPlane.IsKnown() {
-		return outcome.CannotLook("the control plane", p.o.ControlPlane.Why())
+func noStrangerLeads(in input) outcome.Outcome {
+	if !in.o.ControlPlane.IsKnown() {
+		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
 	}
-	if doubt := handover.LeaseDoubt(p.silence()); doubt.Words != "" {
+	if doubt := handover.LeaseDoubt(silence(in)); doubt.Words != "" {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -45,9 +45,8 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 			if test.when != nil {
 				test.when(&o)
 			}
-			p := &pass{o: o, now: noon(), facts: *o.Cluster.Status.Facts.DeepCopy()}
-			p.mergeProcesses()
-			doubts := handover.Doubts(p.silence())
+			in := newInput(o, noon(), o.Cluster.Status.Facts)
+			doubts := handover.Doubts(silence(mergeProcesses(in)))
 			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
 			for i, want := range test.want {
 				g.Expect(doubts[i]).To(ContainSubstring(want))

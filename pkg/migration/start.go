@@ -1,33 +1,40 @@
 package migration
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-func (p *pass) admitted() outcome.Outcome {
+func admitted(in input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
 }
 
 // preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.
-func (p *pass) preflight() outcome.Outcome {
-	if p.facts.StartedAt != nil {
-		return outcome.Holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+p.idleManagers())
+func preflight(in input) outcome.Outcome {
+	if in.facts.StartedAt != nil {
+		return outcome.Holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+idleManagers(in))
 	}
-	if out := p.judgePreflight(); !out.Holds {
+	judged := judgePreflight(in)
+	if !judged.Holds {
+		return judged
+	}
+	out := start(in)
+	out.Findings = judged.Findings
+	return out
+}
+
+func start(in input) outcome.Outcome {
+	if out := approved(in); !out.Holds {
 		return out
 	}
-	if out := p.approved(); !out.Holds {
-		return out
-	}
-	kcm := p.o.ControlPlane.Value().KCM
-	p.facts.StartedAt = p.stamp()
-	p.facts.Inherited = inherit(p.o.Cluster, kcm.Arguments)
-	p.facts.Handover = p.newHandover()
-	return outcome.Records("Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + p.idleManagers())
+	kcm := in.o.ControlPlane.Value().KCM
+	why := "Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + idleManagers(in)
+	return in.records(why, func(facts *ucv1.Facts) {
+		facts.StartedAt = in.stamp()
+		facts.Inherited = inherit(in.o.Cluster, kcm.Arguments)
+		facts.Handover = newHandover(in)
+	})
 }
 
 // inherit reads what the CCM takes over while KCM's flags still say it.
@@ -56,9 +63,4 @@ func inherit(cluster *ucv1.Cluster, arguments observation.Arguments) *ucv1.Inher
 		}
 	}
 	return inherited
-}
-
-func (p *pass) stamp() *metav1.Time {
-	t := metav1.NewTime(p.now)
-	return &t
 }

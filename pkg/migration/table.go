@@ -11,26 +11,26 @@ type row struct {
 	step ucv1.Step
 	// means says in a sentence when the row holds; the documentation is generated from it.
 	means    string
-	evaluate func(*pass) outcome.Outcome
+	evaluate func(input) outcome.Outcome
 }
 
 // migrationTable is for clusters that move from the in-tree cloud provider.
 func migrationTable() []row {
 	return []row{
-		{ucv1.StepAdmitted, "The migration started, or nothing holds the cluster back from starting.", (*pass).admitted},
-		{ucv1.StepPreflight, "The migration started, or there is no blocking finding.", (*pass).preflight},
-		{ucv1.StepAddons, "The CSI driver is ready. The CCM is applied, available and fenced.", (*pass).addons},
-		{ucv1.StepHandover, "KCM is proven silent. The CCM leads exactly the loops that KCM ran.", (*pass).handover},
+		{ucv1.StepAdmitted, "The migration started, or nothing holds the cluster back from starting.", admitted},
+		{ucv1.StepPreflight, "The migration started, or there is no blocking finding.", preflight},
+		{ucv1.StepAddons, "The CSI driver is ready. The CCM is applied, available and fenced.", addons},
+		{ucv1.StepHandover, "KCM is proven silent. The CCM leads exactly the loops that KCM ran.", handOver},
 		{ucv1.StepVolumeMigration, "The CSI migration gates that this minor still has are on in every control-plane component that " +
-			"was found, with no old pod left.", (*pass).volumeMigration},
+			"was found, with no old pod left.", volumeMigration},
 		{ucv1.StepMachineController, "The CCM leads, with its loop cloud-node. Every Deployment of the machine-controller is found " +
-			"and carries its flag, with no old pod left.", (*pass).machineController},
-		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", (*pass).roll},
+			"and carries its flag, with no old pod left.", machineController},
+		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", roll},
 		{ucv1.StepVerify, "Every Node is proven, its external kubelet included, load balancers and volumes are as in the baseline, " +
-			"and it stayed so for the soak time.", (*pass).verify},
-		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", (*pass).complete},
+			"and it stayed so for the soak time.", verify},
+		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", markCompleted},
 		{ucv1.StepFinalize, "The in-tree flags are gone from every control-plane component that was found. The default StorageClass " +
-			"was judged.", (*pass).finalize},
+			"was judged.", finalize},
 	}
 }
 
@@ -38,8 +38,8 @@ func migrationTable() []row {
 func externalTable() []row {
 	return []row{
 		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is " +
-			"applied, available and fenced.", (*pass).externalAddons},
-		{ucv1.StepHandover, "KCM is proven silent. The CCM leads. The default StorageClass was judged.", (*pass).externalHandover},
+			"applied, available and fenced.", externalAddons},
+		{ucv1.StepHandover, "KCM is proven silent. The CCM leads. The default StorageClass was judged.", externalHandover},
 	}
 }
 
@@ -51,8 +51,7 @@ type RowMeaning struct {
 
 // Table describes the rows for an origin, for documentation and for setting every condition.
 func Table(origin ucv1.Origin) []RowMeaning {
-	p := pass{facts: ucv1.Facts{Origin: origin}}
-	rows := p.rows()
+	rows := input{facts: ucv1.Facts{Origin: origin}}.rows()
 	meanings := make([]RowMeaning, 0, len(rows))
 	for _, r := range rows {
 		meanings = append(meanings, RowMeaning{Step: r.step, Means: r.means})
@@ -60,8 +59,8 @@ func Table(origin ucv1.Origin) []RowMeaning {
 	return meanings
 }
 
-func (p *pass) rows() []row {
-	if p.facts.Origin == ucv1.OriginExternal {
+func (in input) rows() []row {
+	if in.facts.Origin == ucv1.OriginExternal {
 		return externalTable()
 	}
 	return migrationTable()
@@ -69,53 +68,54 @@ func (p *pass) rows() []row {
 
 // walk evaluates the table from the top. The first row that does not hold is the current step; the rows behind it are
 // not evaluated, because they would be judged on a world that is not theirs yet.
-func (p *pass) walk() Decision {
-	p.mergeProcesses()
+func walk(in input) Decision {
+	in = mergeProcesses(in)
 	decision := Decision{Step: ucv1.StepFinished}
-	stopped := false
-	for _, row := range p.rows() {
-		if stopped {
-			decision.Rows = append(decision.Rows, RowState{
-				Step: row.step, Reason: ucv1.WaitingForEarlierStepReason,
-				Message: "Waits for step " + string(decision.Step) + ".",
-			})
+	var states []RowState
+	for _, row := range in.rows() {
+		if decision.Step != ucv1.StepFinished {
+			states = append(states, waitsFor(row.step, decision.Step))
 			continue
 		}
-		out := p.failIfRefused(p.evaluate(row))
-		decision.Rows = append(decision.Rows, stateOf(row.step, out))
+		out := evaluate(in, row)
+		in = in.with(out)
+		out = failIfRefused(in, out)
+		states = append(states, stateOf(row.step, out))
 		if !out.Holds {
-			stopped = true
-			decision.Step, decision.Stage = row.step, out.Stage
-			decision.Action, decision.Wait, decision.Failure = out.Action, out.Wait, out.Failure
+			decision = decisionOf(row.step, out, nil)
 		}
 	}
-	if recorded := p.facts.Handover; recorded != nil && recorded.StartedAt != nil {
-		decision.Proof = handover.Prove(p.silence())
+	decision.Rows, decision.Facts = states, &in.facts
+	if recorded := in.facts.Handover; recorded != nil && recorded.StartedAt != nil {
+		decision.Proof = handover.Prove(silence(in))
 	}
-	p.rememberInstructions()
-	decision.Instructions = p.instructions
+	if decision.Instructions == nil {
+		decision.Instructions = instructionsOfHandover(in)
+	}
 	return decision
 }
 
 // failIfRefused calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
-func (p *pass) failIfRefused(out outcome.Outcome) outcome.Outcome {
-	if out.Wait == nil || !out.Wait.Unknown || !p.o.Connection.Refused {
+func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
+	if out.Wait == nil || !out.Wait.Unknown || !in.o.Connection.Refused {
 		return out
 	}
-	return outcome.Fails(p.o.Connection.Reason, p.o.Connection.Text())
+	failed := outcome.Fails(in.o.Connection.Reason, in.o.Connection.Text())
+	failed.Facts, failed.Instructions, failed.Findings = out.Facts, out.Instructions, out.Findings
+	return failed
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
 // undoes nothing. Drift repair and the guard still act, which may begin the hand-over again.
-func (p *pass) evaluate(row row) outcome.Outcome {
-	if p.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
-		return row.evaluate(p)
+func evaluate(in input, row row) outcome.Outcome {
+	if in.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
+		return row.evaluate(in)
 	}
 	switch row.step {
 	case ucv1.StepAddons:
-		return p.addons()
+		return addons(in)
 	case ucv1.StepHandover:
-		return row.evaluate(p)
+		return row.evaluate(in)
 	default:
 		return outcome.Holds(ucv1.HoldsReason, "The migration is completed.")
 	}

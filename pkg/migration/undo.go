@@ -31,29 +31,29 @@ func undoTable() []undoRow {
 			row{
 				ucv1.StepUndoMachineController,
 				"Every Deployment of the machine-controller is without its flag, with no old pod left.",
-				(*pass).undoMachineController,
+				undoMachineController,
 			},
 			ucv1.StepMachineController,
 		},
-		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", (*pass).undoRoll}, ucv1.StepRoll},
-		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", (*pass).undoFence}, ucv1.StepHandover},
+		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", undoRoll}, ucv1.StepRoll},
+		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", undoFence}, ucv1.StepHandover},
 		{
-			row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", (*pass).undoSilence},
+			row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", undoSilence},
 			ucv1.StepHandover,
 		},
 		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are " +
-			"as in the baseline.", (*pass).undoLoops}, ucv1.StepHandover},
-		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", (*pass).undoLock}, ucv1.StepHandover},
+			"as in the baseline.", undoLoops}, ucv1.StepHandover},
+		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", undoLock}, ucv1.StepHandover},
 		{
 			row{
 				ucv1.StepUndoVolumes,
 				"The CSI migration gates are as they were, and no volume is attached through them.",
-				(*pass).undoVolumes,
+				undoVolumes,
 			},
 			ucv1.StepVolumeMigration,
 		},
 		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons " +
-			"asks for it.", (*pass).undoAddons}, ucv1.StepAddons},
+			"asks for it.", undoAddons}, ucv1.StepAddons},
 	}
 }
 
@@ -68,7 +68,7 @@ func UndoTable() []RowMeaning {
 }
 
 // undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
-func (p *pass) undoRows(kcm observation.Component) []undoRow {
+func undoRows(kcm observation.Component) []undoRow {
 	rows := undoTable()
 	if len(handover.RunningLoops(kcm)) == 0 {
 		return rows
@@ -79,8 +79,8 @@ func (p *pass) undoRows(kcm observation.Component) []undoRow {
 }
 
 // undoing says that an undo began and did not end. What is asked for meanwhile waits for its end.
-func (p *pass) undoing() bool {
-	return p.facts.Rollback != nil && p.facts.Rollback.FinishedAt == nil
+func undoing(in input) bool {
+	return in.facts.Rollback != nil && in.facts.Rollback.FinishedAt == nil
 }
 
 // looksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
@@ -91,37 +91,37 @@ func looksForUndo(cluster *ucv1.Cluster) bool {
 }
 
 // undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
-func (p *pass) undoOffer() string {
-	if p.facts.Origin != ucv1.OriginMigrating || p.facts.Rollback != nil || !p.o.Cluster.DeletionTimestamp.IsZero() {
+func undoOffer(in input) string {
+	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Rollback != nil || !in.o.Cluster.DeletionTimestamp.IsZero() {
 		return "" // The last: a deletion begins no undo.
 	}
-	if passed, unknown := p.pointOfNoReturn(); len(passed)+len(unknown) > 0 {
+	if passed, unknown := pointOfNoReturn(in); len(passed)+len(unknown) > 0 {
 		return ""
 	}
 	return " Or undo the migration: set spec.handover.rollback to true."
 }
 
 // migrateOrRollBack is the migration or its undo.
-func (p *pass) migrateOrRollBack() Decision {
-	rollback, wanted := p.facts.Rollback, p.o.Cluster.Spec.Handover.Rollback
+func migrateOrRollBack(in input) Decision {
+	rollback, wanted := in.facts.Rollback, in.o.Cluster.Spec.Handover.Rollback
 	switch {
 	case rollback == nil && !wanted:
-		return p.walk()
+		return walk(in)
 	case rollback == nil:
-		return p.beginUndo()
+		return beginUndo(in)
 	case rollback.FinishedAt == nil:
-		return p.walkUndo()
-	case p.retryAt().IsZero() || p.now.Before(p.retryAt()):
-		return p.rolledBack()
+		return walkUndo(in)
+	case retryAt(in).IsZero() || in.now.Before(retryAt(in)):
+		return decideRolledBack(in)
 	}
-	p.facts.Rollback = nil
-	return p.stopAt(ucv1.StepAdmitted, outcome.Records("Forgetting the undo, so that the migration starts again."))
+	return stopAt(in, ucv1.StepAdmitted, in.records("Forgetting the undo, so that the migration starts again.",
+		func(facts *ucv1.Facts) { facts.Rollback = nil }))
 }
 
 // retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is
 // lost from a Git repository is no wish to migrate.
-func (p *pass) retryAt() time.Time {
-	handover, rollback := p.o.Cluster.Spec.Handover, p.facts.Rollback
+func retryAt(in input) time.Time {
+	handover, rollback := in.o.Cluster.Spec.Handover, in.facts.Rollback
 	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
 		!handover.RetryAfter.After(rollback.FinishedAt.Time) {
 		return time.Time{}
@@ -129,17 +129,17 @@ func (p *pass) retryAt() time.Time {
 	return handover.RetryAfter.Time
 }
 
-// rolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
-func (p *pass) rolledBack() Decision {
+// decideRolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
+func decideRolledBack(in input) Decision {
 	decision := Decision{Step: ucv1.StepRolledBack, Rows: undoStates(ucv1.StepRolledBack, nil)}
-	controlPlane, known := p.o.ControlPlane.Get()
-	kcm, attended := controlPlane.KCM, p.kcmAttends()
+	controlPlane, known := in.o.ControlPlane.Get()
+	kcm, attended := controlPlane.KCM, kcmAttends(in)
 	switch {
-	case p.facts.Origin == ucv1.OriginExternal, p.hibernated():
-	case p.o.ControlPlane.IsAbsent():
-		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, p.kcmMissing()).Failure
+	case in.facts.Origin == ucv1.OriginExternal, hibernated(in):
+	case in.o.ControlPlane.IsAbsent():
+		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in)).Failure
 	case !known:
-		decision.Wait = outcome.CannotLook("the control plane", p.o.ControlPlane.Why()).Wait
+		decision.Wait = outcome.CannotLook("the control plane", in.o.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
 		decision.Wait = outcome.CannotLook(
 			observation.Say("whether ", kcm, " runs the cloud loops"),
@@ -163,45 +163,48 @@ func (p *pass) rolledBack() Decision {
 }
 
 // beginUndo judges once whether the migration can be undone. Could not look is no yes.
-func (p *pass) beginUndo() Decision {
-	if p.facts.Origin == ucv1.OriginExternal {
-		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
+func beginUndo(in input) Decision {
+	if in.facts.Origin == ucv1.OriginExternal {
+		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
 			"created with the external cloud provider."))
 	}
-	if p.facts.StartedAt == nil {
-		p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp(), FinishedAt: p.stamp()}
-		return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that nothing is to be undone: the migration had not "+
-			"started."))
+	if in.facts.StartedAt == nil {
+		why := "Recording that nothing is to be undone: the migration had not started."
+		return undoStopsAt(ucv1.StepUndoAddons, in.records(why, func(facts *ucv1.Facts) {
+			facts.Rollback = &ucv1.RollbackStatus{StartedAt: in.stamp(), FinishedAt: in.stamp()}
+		}))
 	}
-	status := p.judgePointOfNoReturn()
+	status, passedAt := judgePointOfNoReturn(in)
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		passed, _ := p.pointOfNoReturn()
-		return p.holdWithFailure(outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
-			"return was passed at "+p.facts.PointOfNoReturnAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
+		passed, _ := pointOfNoReturn(in)
+		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
+			"return was passed at "+passedAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
 		out.Wait.Unknown = true
-		if p.facts.Handover.FinishedAt != nil && p.guard().Failure != nil {
-			return p.walk()
+		if in.facts.Handover.FinishedAt != nil && guard(in).Failure != nil {
+			return walk(in)
 		}
-		return p.stays(p.failIfRefused(out))
+		return stays(in, failIfRefused(in, out))
 	case ucv1.PointOfNoReturnAhead:
 	}
-	p.facts.Rollback = &ucv1.RollbackStatus{StartedAt: p.stamp()}
-	return undoStopsAt(ucv1.StepUndoMachineController, outcome.Records("Recording that the migration is being undone."))
+	return undoStopsAt(ucv1.StepUndoMachineController, in.records("Recording that the migration is being undone.",
+		func(facts *ucv1.Facts) {
+			facts.Rollback, facts.PointOfNoReturnAt = &ucv1.RollbackStatus{StartedAt: in.stamp()}, passedAt
+		}))
 }
 
 // holdWithFailure holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
-func (p *pass) holdWithFailure(out outcome.Outcome) Decision {
-	handover := p.facts.Handover
-	goesOn := p.facts.Origin == ucv1.OriginExternal || p.facts.CompletedAt != nil ||
-		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || p.guard().Failure != nil))
+func holdWithFailure(in input, out outcome.Outcome) Decision {
+	handover := in.facts.Handover
+	goesOn := in.facts.Origin == ucv1.OriginExternal || in.facts.CompletedAt != nil ||
+		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || guard(in).Failure != nil))
 	if !goesOn {
-		return p.stays(out)
+		return stays(in, out)
 	}
-	decision := p.walk()
+	decision := walk(in)
 	if decision.Action == nil && decision.Wait == nil && decision.Failure == nil {
 		decision.Wait, decision.Failure = out.Wait, out.Failure
 	}
@@ -209,8 +212,8 @@ func (p *pass) holdWithFailure(out outcome.Outcome) Decision {
 }
 
 // stays leaves the rows as they are and does nothing.
-func (p *pass) stays(out outcome.Outcome) Decision {
-	decision := p.walkOnly()
+func stays(in input, out outcome.Outcome) Decision {
+	decision := walkOnly(in)
 	decision.Action, decision.Wait, decision.Failure = nil, out.Wait, out.Failure
 	for i := range decision.Rows {
 		if decision.Rows[i].Step == decision.Step {
@@ -220,35 +223,30 @@ func (p *pass) stays(out outcome.Outcome) Decision {
 	return decision
 }
 
-// walkUndo walks the undo's table, and says what others have to do for it.
-func (p *pass) walkUndo() Decision {
-	decision := p.undoStep()
-	decision.Instructions = p.instructions
-	return decision
-}
-
-// undoStep walks from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
-func (p *pass) undoStep() Decision {
-	controlPlane, known := p.o.ControlPlane.Get()
+// walkUndo walks the undo's table from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
+func walkUndo(in input) Decision {
+	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
 		return undoStopsAt(
 			ucv1.StepUndoMachineController,
-			p.failIfRefused(outcome.CannotLook("the control plane", p.o.ControlPlane.Why())),
+			failIfRefused(in, outcome.CannotLook("the control plane", in.o.ControlPlane.Why())),
 		)
 	}
 	held := []ucv1.Step{}
-	for _, row := range p.undoRows(controlPlane.KCM) {
-		out := p.undoInTime(row.step, p.failIfRefused(row.evaluate(p)))
-		if !out.Holds {
+	for _, row := range undoRows(controlPlane.KCM) {
+		out := row.evaluate(in)
+		in = in.with(out)
+		if out = undoInTime(in, row.step, failIfRefused(in, out)); !out.Holds {
+			out.Facts = &in.facts
 			return undoStopsAt(row.step, out, held...)
 		}
 		held = append(held, row.step)
 	}
-	rollback := p.facts.Rollback
-	rollback.FinishedAt = p.stamp()
-	p.facts = ucv1.Facts{Origin: p.facts.Origin, Rollback: rollback}
-	return undoStopsAt(ucv1.StepUndoAddons, outcome.Records("Recording that the migration is undone, and forgetting what it had "+
-		"recorded."), held...)
+	why := "Recording that the migration is undone, and forgetting what it had recorded."
+	return undoStopsAt(ucv1.StepUndoAddons, in.records(why, func(facts *ucv1.Facts) {
+		facts.Rollback.FinishedAt = in.stamp()
+		*facts = ucv1.Facts{Origin: facts.Origin, Rollback: facts.Rollback}
+	}), held...)
 }
 
 func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decision {
@@ -258,7 +256,7 @@ func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decisio
 			rows[i].Message, rows[i].Unknown = out.Message, out.Wait != nil && out.Wait.Unknown
 		}
 	}
-	return Decision{Step: step, Action: out.Action, Wait: out.Wait, Failure: out.Failure, Rows: rows}
+	return decisionOf(step, out, rows)
 }
 
 func undoes(step ucv1.Step) ucv1.Step {
@@ -288,27 +286,29 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 }
 
 // undoInTime calls a person where no one may be running the cloud loops for too long.
-func (p *pass) undoInTime(step ucv1.Step, out outcome.Outcome) outcome.Outcome {
-	since := p.unattendedInUndo(step)
+func undoInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
+	since := unattendedInUndo(in, step)
 	if undoes(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
-		p.now.Sub(since.Time) <= p.o.Deadlines.Handover {
+		in.now.Sub(since.Time) <= in.o.Deadlines.Handover {
 		return out
 	}
 	runs := "no one may be running the cloud loops"
 	if step == ucv1.StepUndoLock {
 		runs = "KCM has its cloud loops back"
 	}
-	return outcome.Fails(
+	failed := outcome.Fails(
 		out.Reason,
 		"The CCM was taken back at "+since.UTC().Format(time.RFC3339)+" and "+runs+". ", out.Text(),
 	)
+	failed.Instructions = out.Instructions
+	return failed
 }
 
 // unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for
 // its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
-func (p *pass) unattendedInUndo(step ucv1.Step) *metav1.Time {
-	rollback := p.facts.Rollback
-	since := p.facts.UnattendedSince
+func unattendedInUndo(in input, step ucv1.Step) *metav1.Time {
+	rollback := in.facts.Rollback
+	since := in.facts.UnattendedSince
 	if step != ucv1.StepUndoLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {
 		return rollback.WorkloadWithdrawnAt
 	}

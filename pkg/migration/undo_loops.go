@@ -13,17 +13,17 @@ import (
 
 // undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
 // closed, the CCM is gone, and its Lease has run out.
-func (p *pass) undoLoops() outcome.Outcome {
-	kcm := p.o.ControlPlane.Value().KCM
+func undoLoops(in input) outcome.Outcome {
+	kcm := in.o.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
-	for _, check := range []func(observation.Component) outcome.Outcome{p.inTreeProvider, p.loopsAsBefore, p.kcmLeads} {
-		if out := check(kcm); !out.Holds {
+	for _, check := range []func(input, observation.Component) outcome.Outcome{inTreeProvider, loopsAsBefore, kcmLeads} {
+		if out := check(in, kcm); !out.Holds {
 			return out
 		}
 	}
-	changed, unknown := p.inventoryChanges()
+	changed, unknown := inventoryChanges(in)
 	switch {
 	case unknown != "":
 		return outcome.CannotLook("the inventory", unknown)
@@ -35,10 +35,10 @@ func (p *pass) undoLoops() outcome.Outcome {
 }
 
 // inTreeProvider: without it KCM runs no cloud loop, whatever --controllers says.
-func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
-	provider, known := p.o.Provider.Get()
+func inTreeProvider(in input, kcm observation.Component) outcome.Outcome {
+	provider, known := in.o.Provider.Get()
 	if !known {
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	}
 	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given --cloud-provider="+has+" by "+handover.Owner(kcm)+
@@ -48,22 +48,21 @@ func (p *pass) inTreeProvider(kcm observation.Component) outcome.Outcome {
 }
 
 // loopsAsBefore compares loops, not flags: someone else may have put them back in another spelling.
-func (p *pass) loopsAsBefore(kcm observation.Component) outcome.Outcome {
-	kept := original(p.facts, kcm.Name)
-	if kept == nil && p.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
+func loopsAsBefore(in input, kcm observation.Component) outcome.Outcome {
+	kept := original(in.facts, kcm.Name)
+	if kept == nil && in.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
 		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of ", kcm, " was is not in "+
 			"status.handover.original; set it by hand.")
 	}
-	if p.o.Cluster.Spec.ControlPlane.Instructed() {
-		return p.loopsOnByOthers(kcm, kept)
+	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+		return loopsOnByOthers(in, kcm, kept)
 	}
 	if change := givenBack(kcm, kept); change != nil {
-		return p.loopsOn(kcm, *change)
+		return loopsOn(in, kcm, *change)
 	}
-	if handover := p.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
-		p.facts.Rollback.LoopsOnAt == nil {
-		p.facts.Rollback.LoopsOnAt = p.stamp() // A pass may end between the change and its record.
-		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
+	if handover := in.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
+		in.facts.Rollback.LoopsOnAt == nil {
+		return loopsAreOn(in, kcm) // A pass may end between the change and its record.
 	}
 	if !kcm.RolledOut {
 		return outcome.Waits(ucv1.RollingOutReason, kcm, " is still rolling out.")
@@ -91,64 +90,68 @@ func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome
 }
 
 // loopsOn does not fight: what is different again although we gave it back is someone else's will.
-func (p *pass) loopsOn(kcm observation.Component, change outcome.ArgumentChange) outcome.Outcome {
+func loopsOn(in input, kcm observation.Component, change outcome.ArgumentChange) outcome.Outcome {
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
-	case p.facts.Rollback.LoopsOnAt != nil && off:
+	case in.facts.Rollback.LoopsOnAt != nil && off:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given its cloud loops back, and "+handover.Owner(kcm)+
 			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
-	case p.facts.Rollback.LoopsOnAt != nil:
+	case in.facts.Rollback.LoopsOnAt != nil:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given back what it had, and "+handover.Owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
 	case off:
-		if out := p.nodesReady(); !out.Holds {
+		if out := nodesReady(in); !out.Holds {
 			return out
 		}
 	}
-	p.facts.Rollback.LoopsOnAt = p.stamp()
 	action := outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: &change,
 		Why: "Giving " + kcm.String() + " its cloud loops back: the CCM is silent.",
 	}
-	if gates := p.gatesBack(kcm); gates != nil {
+	if gates := gatesBack(in, kcm); gates != nil {
 		change.Set, change.Remove = append(change.Set, gates.Set...), append(change.Remove, gates.Remove...)
 		action.Why = "Giving " + kcm.String() +
 			" its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
 	}
-	return outcome.Does(action)
+	return in.adds(outcome.Does(action), in.loopsOnNow)
 }
+
+func loopsAreOn(in input, kcm observation.Component) outcome.Outcome {
+	return in.records("Recording that "+kcm.String()+" has its cloud loops back.", in.loopsOnNow)
+}
+
+func (in input) loopsOnNow(facts *ucv1.Facts) { facts.Rollback.LoopsOnAt = in.stamp() }
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached
 // through them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
-func (p *pass) gatesBack(kcm observation.Component) *outcome.ArgumentChange {
-	kept := original(p.facts, kcm.Name)
-	if kept == nil || !p.detached().Holds {
+func gatesBack(in input, kcm observation.Component) *outcome.ArgumentChange {
+	kept := original(in.facts, kcm.Name)
+	if kept == nil || !detached(in).Holds {
 		return nil
 	}
-	return restoreGates(kcm, kept.FeatureGates, p.o.Provider.Value().MigrationGates)
+	return restoreGates(kcm, kept.FeatureGates, in.o.Provider.Value().MigrationGates)
 }
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
-func (p *pass) loopsOnByOthers(kcm observation.Component, kept *ucv1.OriginalArguments) outcome.Outcome {
-	if out := p.nodesReady(); !out.Holds && len(handover.RunningLoops(kcm)) == 0 {
+func loopsOnByOthers(in input, kcm observation.Component, kept *ucv1.OriginalArguments) outcome.Outcome {
+	if out := nodesReady(in); !out.Holds && len(handover.RunningLoops(kcm)) == 0 {
 		return out
 	}
-	out := p.everyTarget([]observation.Component{kcm}, func(target observation.Component) (*outcome.ArgumentChange, string) {
+	out := everyTarget(in, []observation.Component{kcm}, func(target observation.Component) (*outcome.ArgumentChange, string) {
 		return givenBack(target, kept), ""
 	}, "")
-	if out.Holds && p.facts.Rollback.LoopsOnAt == nil {
-		p.facts.Rollback.LoopsOnAt = p.stamp()
-		return outcome.Records("Recording that " + kcm.String() + " has its cloud loops back.")
+	if out.Holds && in.facts.Rollback.LoopsOnAt == nil {
+		return loopsAreOn(in, kcm)
 	}
 	return out
 }
 
 // undoLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
-func (p *pass) undoLock() outcome.Outcome {
-	if handover := p.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
+func undoLock(in input) outcome.Outcome {
+	if handover := in.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
 	}
-	return p.lockGone()
+	return lockGone(in)
 }
 
 // withControllers are the arguments with another value of --controllers.
@@ -162,16 +165,16 @@ func withControllers(c observation.Component, value *string) observation.Argumen
 }
 
 // kcmLeads needs a holder that is a pod of today's template, and a renewal that we saw.
-func (p *pass) kcmLeads(kcm observation.Component) outcome.Outcome {
+func kcmLeads(in input, kcm observation.Component) outcome.Outcome {
 	if !kcm.Arguments.True("leader-elect", true) || kcm.Replicas == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	lease, known := p.o.KCMLease.Get()
-	if p.o.KCMLease.IsUnknown() {
-		return outcome.CannotLook("KCM's Lease", p.o.KCMLease.Why())
+	lease, known := in.o.KCMLease.Get()
+	if in.o.KCMLease.IsUnknown() {
+		return outcome.CannotLook("KCM's Lease", in.o.KCMLease.Why())
 	}
-	leads := known && lease.Renewed(p.now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
-		return process.Started && !process.Ended && p.leads(process) && !lease.AcquireTime.Before(process.StartedAt)
+	leads := known && lease.Renewed(in.now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
+		return process.Started && !process.Ended && leads(in, process) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 	if !leads {
 		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, observation.Say("Waiting for ", kcm, " to lead."), 2*time.Second)

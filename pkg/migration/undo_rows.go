@@ -15,16 +15,16 @@ import (
 )
 
 // undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
-func (p *pass) undoRoll() outcome.Outcome {
-	if !p.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+func undoRoll(in input) outcome.Outcome {
+	if !in.o.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	}
-	if out := p.roll(); !out.Holds {
+	if out := roll(in); !out.Holds {
 		return out
 	}
-	nodes, known := p.o.Nodes.Get()
+	nodes, known := in.o.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
 	}
 	var tainted []string
 	for _, node := range nodes {
@@ -42,32 +42,32 @@ func (p *pass) undoRoll() outcome.Outcome {
 // undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes (KEP-625).
 // What was attached through them has to be detached before. KCM has its gates back already where nothing was attached when it got
 // its cloud loops.
-func (p *pass) undoVolumes() outcome.Outcome {
-	gates := p.o.Provider.Value().MigrationGates
+func undoVolumes(in input) outcome.Outcome {
+	gates := in.o.Provider.Value().MigrationGates
 	switch {
-	case !p.o.Provider.IsKnown():
-		return outcome.CannotLook("the catalogue", p.o.Provider.Why())
+	case !in.o.Provider.IsKnown():
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	case len(gates) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	change := func(component observation.Component) (*outcome.ArgumentChange, string) {
-		kept := original(p.facts, component.Name)
+		kept := original(in.facts, component.Name)
 		if kept == nil {
 			return nil, ""
 		}
 		return restoreGates(component, kept.FeatureGates, gates), "Switching feature gates back in " + component.String() + "."
 	}
-	controlPlane := p.o.ControlPlane.Value()
+	controlPlane := in.o.ControlPlane.Value()
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
 	if slices.ContainsFunc(
 		components,
 		func(component observation.Component) bool { needed, _ := change(component); return needed != nil },
 	) {
-		if out := p.detached(); !out.Holds {
+		if out := detached(in); !out.Holds {
 			return out
 		}
 	}
-	return p.everyComponent(change, "")
+	return everyComponent(in, change, "")
 }
 
 // restoreGates touches our gates only; nil when they are as they were.
@@ -104,20 +104,20 @@ func gatePairs(value string, wanted func(name string) bool) []string {
 }
 
 // detached: an in-tree volume that is attached by the CSI driver is detached by no one once its gate is off.
-func (p *pass) detached() outcome.Outcome {
-	attachments, known := p.o.Attachments.Get()
-	inventory, read := p.o.Inventory.Get()
+func detached(in input) outcome.Outcome {
+	attachments, known := in.o.Attachments.Get()
+	inventory, read := in.o.Inventory.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the VolumeAttachments", p.o.Attachments.Why())
+		return outcome.CannotLook("the VolumeAttachments", in.o.Attachments.Why())
 	case !read:
-		return outcome.CannotLook("the volumes", p.o.Inventory.Why())
+		return outcome.CannotLook("the volumes", in.o.Inventory.Why())
 	}
 	var names []observation.Text
 	for _, attachment := range attachments {
 		at := slices.IndexFunc(inventory.Volumes, func(v observation.Volume) bool { return v.Name == attachment.Volume })
 		csi := at >= 0 && inventory.Volumes[at].Driver != ""
-		if !csi && slices.Contains(p.o.Provider.Value().CSIDrivers, attachment.Attacher) {
+		if !csi && slices.Contains(in.o.Provider.Value().CSIDrivers, attachment.Attacher) {
 			names = append(names, observation.Say(attachment.Name+" on ", observation.NodeRef(attachment.Node)))
 		}
 	}
@@ -131,76 +131,78 @@ func (p *pass) detached() outcome.Outcome {
 
 // undoFence takes the Lease and the workload from the CCM. What is wanted is noted first: a pass that was killed in
 // between must not find the workload wanted again.
-func (p *pass) undoFence() outcome.Outcome {
-	rollback := p.facts.Rollback
-	fence, known := p.o.Fence.Get()
+func undoFence(in input) outcome.Outcome {
+	rollback := in.facts.Rollback
+	fence, known := in.o.Fence.Get()
 	switch {
 	case rollback.WorkloadWithdrawnAt == nil:
-		rollback.WorkloadWithdrawnAt = p.stamp()
-		return outcome.Records("Recording that the CCM is not wanted any more.")
+		return in.records("Recording that the CCM is not wanted any more.", func(facts *ucv1.Facts) {
+			facts.Rollback.WorkloadWithdrawnAt = in.stamp()
+		})
 	case !known:
-		return outcome.CannotLook("the fence", p.o.Fence.Why())
+		return outcome.CannotLook("the fence", in.o.Fence.Why())
 	case fence.Open:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the " +
 			"migration is being undone."})
-	case len(fence.Allowed) > 0 && !serialized(p.facts):
+	case len(fence.Allowed) > 0 && !serialized(in.facts):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}
-	if out := p.workloadWithdrawn(); !out.Holds {
+	if out := workloadWithdrawn(in); !out.Holds {
 		return out
 	}
 	if rollback.WorkloadGoneAt == nil {
-		rollback.WorkloadGoneAt = new(metav1.NewMicroTime(p.now))
-		return outcome.Records("Recording that no pod of the CCM is left.")
+		return in.records("Recording that no pod of the CCM is left.", func(facts *ucv1.Facts) {
+			facts.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(in.now))
+		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // workloadWithdrawn asks for the pods by their identity: whoever made them.
-func (p *pass) workloadWithdrawn() outcome.Outcome {
-	if out := p.renderable(); !out.Holds {
+func workloadWithdrawn(in input) outcome.Outcome {
+	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := p.o.Addons.Get()
-	pods, listed := p.o.CCMPods.Get()
+	addons, known := in.o.Addons.Get()
+	pods, listed := in.o.CCMPods.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	case !addons.CCM.WorkloadWithheld:
 		return outcome.CannotLook("the CCM's workload", "it was still wanted when the user cluster was looked at")
-	case len(addons.Obsolete) > 0 && p.facts.Rollback.AddonsWithdrawnAt == nil:
+	case len(addons.Obsolete) > 0 && in.facts.Rollback.AddonsWithdrawnAt == nil:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	case !listed:
-		return outcome.CannotLook("the CCM's pods", p.o.CCMPods.Why())
+		return outcome.CannotLook("the CCM's pods", in.o.CCMPods.Why())
 	}
 	pods = slices.DeleteFunc(slices.Clone(pods), func(name string) bool {
-		return slices.Contains(p.o.Cluster.Spec.Handover.AcceptLostManagers, name)
+		return slices.Contains(in.o.Cluster.Spec.Handover.AcceptLostManagers, name)
 	})
 	if len(pods) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	p.facts.Rollback.WorkloadGoneAt = nil
-	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+wording.Names(pods)+
+	out := outcome.WaitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+wording.Names(pods)+
 		". For one whose Node is lost, make sure that it has ended, and name it in spec.handover.acceptLostManagers.", 2*time.Second)
+	return in.adds(out, func(facts *ucv1.Facts) { facts.Rollback.WorkloadGoneAt = nil })
 }
 
 // undoSilence rests on the closed fence and the pods that are gone: a process that outlived its pod can renew no more,
 // and ends at its renew deadline, which is shorter than the Lease. Where something else lets it write the Lease, its
 // token went with its pod (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-tokens).
-func (p *pass) undoSilence() outcome.Outcome {
-	if out := p.alone(byFence); !out.Holds {
+func undoSilence(in input) outcome.Outcome {
+	if out := noOtherManager(in, byFence); !out.Holds {
 		return out
 	}
-	return p.ccmLeaseRanOut()
+	return ccmLeaseRanOut(in)
 }
 
-func (p *pass) ccmLeaseRanOut() outcome.Outcome {
-	lease, known := p.o.CCMLease.Get()
-	recorded, gone := p.facts.Handover, p.facts.Rollback.WorkloadGoneAt.Time
-	neverLed := p.o.CCMLease.IsAbsent() && recorded.FenceOpenedAt == nil && recorded.ContendedAt == nil && !serialized(p.facts)
+func ccmLeaseRanOut(in input) outcome.Outcome {
+	lease, known := in.o.CCMLease.Get()
+	recorded, gone := in.facts.Handover, in.facts.Rollback.WorkloadGoneAt.Time
+	neverLed := in.o.CCMLease.IsAbsent() && recorded.FenceOpenedAt == nil && recorded.ContendedAt == nil && !serialized(in.facts)
 	switch {
-	case p.o.CCMLease.IsUnknown():
-		return outcome.CannotLook("the CCM's Lease", p.o.CCMLease.Why())
+	case in.o.CCMLease.IsUnknown():
+		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
 	case neverLed:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
@@ -209,7 +211,7 @@ func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 	if gone.After(lease.WatchedAt) {
 		lease.WatchedAt = gone
 	}
-	wait := handover.LeaseExpiry(lease, observation.Arguments{}, p.now)
+	wait := handover.LeaseExpiry(lease, observation.Arguments{}, in.now)
 	switch {
 	case wait <= 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
@@ -221,38 +223,39 @@ func (p *pass) ccmLeaseRanOut() outcome.Outcome {
 }
 
 // undoAddons deletes the probe of an undo that began while it ran, and then the addons where that is asked for.
-func (p *pass) undoAddons() outcome.Outcome {
-	switch probe, known := p.o.Probe.Get(); {
+func undoAddons(in input) outcome.Outcome {
+	switch probe, known := in.o.Probe.Get(); {
 	case !known:
-		return outcome.CannotLook("the probe", p.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.o.Probe.Why())
 	case len(probe.Left) > 0:
 		return outcome.Does(pruneVerb(probe.Left))
 	}
-	if out := p.withdrawAddons(); !out.Holds {
+	if out := withdrawAddons(in); !out.Holds {
 		return out
 	}
-	return p.rightGone()
+	return rightGone(in)
 }
 
 // withdrawAddons deletes what is ours, and nothing that a volume needs.
-func (p *pass) withdrawAddons() outcome.Outcome {
-	rollback := p.facts.Rollback
-	if !p.o.Cluster.Spec.Handover.RollbackAddons && rollback.AddonsWithdrawnAt == nil {
+func withdrawAddons(in input) outcome.Outcome {
+	rollback := in.facts.Rollback
+	if !in.o.Cluster.Spec.Handover.RollbackAddons && rollback.AddonsWithdrawnAt == nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if out := p.renderable(); !out.Holds {
+	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := p.o.Addons.Get()
+	addons, known := in.o.Addons.Get()
 	if !known {
-		return outcome.CannotLook("the addons in the user cluster", p.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
 	}
 	if rollback.AddonsWithdrawnAt == nil {
-		if out := p.driverUnneeded(); addons.CSI.SatisfiedBy == "" && !out.Holds {
+		if out := driverUnneeded(in); addons.CSI.SatisfiedBy == "" && !out.Holds {
 			return out
 		}
-		rollback.AddonsWithdrawnAt = p.stamp()
-		return outcome.Records("Recording that the addons are not wanted any more.")
+		return in.records("Recording that the addons are not wanted any more.", func(facts *ucv1.Facts) {
+			facts.Rollback.AddonsWithdrawnAt = in.stamp()
+		})
 	}
 	switch {
 	case !addons.CCM.Withdrawn || !addons.CSI.Withdrawn:
@@ -264,15 +267,15 @@ func (p *pass) withdrawAddons() outcome.Outcome {
 }
 
 // driverUnneeded: in some minors the driver serves in-tree volumes too, whatever the flags.
-func (p *pass) driverUnneeded() outcome.Outcome {
-	inventory, known := p.o.Inventory.Get()
-	attachments, listed := p.o.Attachments.Get()
-	provider := p.o.Provider.Value()
+func driverUnneeded(in input) outcome.Outcome {
+	inventory, known := in.o.Inventory.Get()
+	attachments, listed := in.o.Attachments.Get()
+	provider := in.o.Provider.Value()
 	switch {
 	case !known:
-		return outcome.CannotLook("the volumes", p.o.Inventory.Why())
+		return outcome.CannotLook("the volumes", in.o.Inventory.Why())
 	case !listed:
-		return outcome.CannotLook("the VolumeAttachments", p.o.Attachments.Why())
+		return outcome.CannotLook("the VolumeAttachments", in.o.Attachments.Why())
 	}
 	var needing []observation.Ref
 	for _, volume := range inventory.Volumes {

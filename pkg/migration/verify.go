@@ -13,64 +13,66 @@ import (
 )
 
 // verify asks every Node, not only every Machine: what counts is what runs.
-func (p *pass) verify() outcome.Outcome {
-	nodes, known := p.o.Nodes.Get()
+func verify(in input) outcome.Outcome {
+	nodes, known := in.o.Nodes.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the Nodes", p.o.Nodes.Why())
-	case p.o.Proofs.IsUnknown():
-		return outcome.CannotLook("the proofs that were kept of kubelets", p.o.Proofs.Why())
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+	case in.o.Proofs.IsUnknown():
+		return outcome.CannotLook("the proofs that were kept of kubelets", in.o.Proofs.Why())
 	}
-	unproven, overdue := rollout.Unproven(p.rolling())
-	changed, unknown := p.inventoryChanges()
-	if len(overdue) > 0 || len(changed) > 0 {
-		p.facts.StableSince = nil
-	}
+	unproven, overdue := rollout.Unproven(rollInput(in))
+	changed, unknown := inventoryChanges(in)
+	var out outcome.Outcome
 	switch {
 	case unknown != "":
-		return outcome.CannotLook("the inventory", unknown)
+		out = outcome.CannotLook("the inventory", unknown)
 	case len(changed) > 0:
-		return outcome.Fails(
+		out = outcome.Fails(
 			ucv1.InventoryChangedReason,
 			"Not as before the hand-over: ", observation.Names(changed),
 			". Look at the CCM's events of these objects; name one in spec.rollout.acceptChanges if it is meant to be so.",
 		)
 	case len(overdue) > 0:
-		return outcome.Fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
+		out = outcome.Fails(ucv1.NodesNotInitializedReason, "These Nodes are not proven: "+wording.Names(overdue)+".")
 	case len(unproven) > 0:
-		return outcome.Waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+wording.Names(unproven)+".")
+		out = outcome.Waits(ucv1.WaitingForNodesReason, "Waiting for these Nodes: "+wording.Names(unproven)+".")
+	default:
+		return soak(in, nodes)
 	}
-	if slices.ContainsFunc(nodes, p.wasAway) {
-		p.facts.StableSince = nil
+	if len(overdue)+len(changed) > 0 {
+		return in.adds(out, func(facts *ucv1.Facts) { facts.StableSince = nil })
 	}
-	return p.soak()
+	return out
 }
 
 // wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it
 // again.
-func (p *pass) wasAway(node observation.Node) bool {
-	since, accepted := p.facts.StableSince, slices.Contains(p.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
+func wasAway(in input, node observation.Node) bool {
+	since, accepted := in.facts.StableSince, slices.Contains(in.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
-func (p *pass) soak() outcome.Outcome {
-	soak := observation.SoakTime(p.o.Cluster)
-	if p.facts.StableSince == nil {
-		p.facts.StableSince = p.stamp()
+// soak begins when every Node is proven, and again when one was away.
+func soak(in input, nodes []observation.Node) outcome.Outcome {
+	soak, since := observation.SoakTime(in.o.Cluster), in.facts.StableSince
+	held := outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
+	if since == nil || slices.ContainsFunc(nodes, func(node observation.Node) bool { return wasAway(in, node) }) {
 		if soak > 0 {
-			return outcome.Records("Every Node is proven; it has to stay so for " + soak.String() + ".")
+			held = outcome.Records("Every Node is proven; it has to stay so for " + soak.String() + ".")
 		}
+		return in.adds(held, func(facts *ucv1.Facts) { facts.StableSince = in.stamp() })
 	}
-	if left := soak - p.now.Sub(p.facts.StableSince.Time); left > 0 {
+	if left := soak - in.now.Sub(since.Time); left > 0 {
 		return outcome.WaitsUntil(ucv1.SoakingReason, "Every Node is proven; it has to stay so for "+soak.String()+" since "+
-			p.facts.StableSince.UTC().Format(time.RFC3339)+".", left)
+			since.UTC().Format(time.RFC3339)+".", left)
 	}
-	return outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
+	return held
 }
 
 // inventoryChanges are the unexplained differences, for a message.
-func (p *pass) inventoryChanges() (changed []observation.Text, unknown string) {
-	list, lost, unknown := baseline.Differences(p.o, p.facts.Baseline)
+func inventoryChanges(in input) (changed []observation.Text, unknown string) {
+	list, lost, unknown := baseline.Differences(in.o, in.facts.Baseline)
 	changed = observation.Texts(lost)
 	for _, difference := range list {
 		if difference.Explained == "" {

@@ -18,6 +18,12 @@ type Outcome struct {
 	Action  *Action
 	Wait    *Wait
 	Failure *Failure
+	// Facts are the checkpoints as they are with this outcome: the whole of them, not a change. Nil: they are as they were.
+	Facts *ucv1.Facts
+	// Instructions are what someone else has to change in the control plane, in order.
+	Instructions []ucv1.Instruction
+	// Findings of preflight, where they were judged; nil otherwise.
+	Findings []observation.Finding
 }
 
 // Text of the message, to go on with.

@@ -103,10 +103,10 @@ func ofRolloutTables(rule, name, function string, how operator) mutant {
 func endings() []mutant {
 	const rule = "1 ends"
 	return []mutant{
-		in(rule, "the soak begins again in every pass", "pass.soak", always("StableSince nil")),
-		in(rule, "preflight is judged again after the start", "pass.preflight", never("StartedAt")),
-		in(rule, "a finished hand-over is walked again", "pass.handover", never("FinishedAt")),
-		in(rule, "a wait in the hand-over may take forever", "pass.failAfterDeadline", always("started")),
+		in(rule, "the soak begins again in every pass", "soak", always("since nil")),
+		in(rule, "preflight is judged again after the start", "preflight", never("StartedAt")),
+		in(rule, "a finished hand-over is walked again", "handOver", never("FinishedAt")),
+		in(rule, "a wait in the hand-over may take forever", "failAfterDeadline", always("started")),
 	}
 }
 
@@ -114,7 +114,7 @@ func endings() []mutant {
 func silence() []mutant {
 	const rule = "2 proof"
 	return []mutant{
-		in(rule, "doubts do not matter", "pass.silent", always("==")),
+		in(rule, "doubts do not matter", "silent", always("==")),
 		ofHandover(rule, "a pod that vanished has ended",
 			"processDoubts", given("EndedAt ==", "process.VanishedAt == nil")),
 		ofHandover(rule, "recorded processes are not asked", "processDoubts", never("EndedAt named")),
@@ -128,8 +128,8 @@ func silence() []mutant {
 		ofHandover(rule, "a renewal after the holder's end does not contradict it",
 			"HeldByTheDead", without("ChangedAt")),
 		ofHandover(rule, "an unknown holder is not waited for", "LeaseDoubt", never("LeaseExpiry")),
-		in(rule, "the processes are not recorded", "pass.processesRecorded", skips("RecordProcesses")),
-		in(rule, "processes that appear later are not recorded", "pass.mergeProcesses", skips("RecordProcesses")),
+		in(rule, "the processes are not recorded", "processesRecorded", does("Processes StartedAt", "facts.Handover.StartedAt = in.stamp()")),
+		in(rule, "processes that appear later are not recorded", "mergeProcesses", skips("RecordProcesses")),
 	}
 }
 
@@ -137,46 +137,46 @@ func silence() []mutant {
 func fence() []mutant {
 	const rule = "2 probe"
 	return []mutant{
-		in("2 loops", "gates that are on already are set again", "pass.switchLoopsOff", always("missing")),
-		in("2 loops", "the loops are left on", "pass.loopsOff", always("loops noted ==")),
+		in("2 loops", "gates that are on already are set again", "switchLoopsOff", always("missing")),
+		in("2 loops", "the loops are left on", "loopsOff", always("loops noted ==")),
 		in("2 loops", "the loops are excluded in a spelling that old versions do not know",
 			"loopsOffFlag", against("minor", "20")),
 		in("2 loops", "finalize gives the loops back", "inTreeRemoval", lacks("cloud-provider")),
-		in("2 guard", "the guard sleeps", "pass.guarded", instead("guard", `outcome.Holds(ucv1.HoldsReason, "")`)),
+		in("2 guard", "the guard sleeps", "guarded", instead("guard", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("2 guard", "what a person stopped because loops came back is applied again",
-			"pass.addonsDrift", never("Failure")),
+			"addonsDrift", never("Failure")),
 		in("2 guard", "loops that come back within the hand-over are fought over",
-			"pass.loopsOff", never("loops noted >")),
+			"loopsOff", never("loops noted >")),
 		in("2 guard", "loops that are off and not noted stay unknown",
-			"pass.loopsOff", judged("loops noted ==", "len(loops) == 0")),
+			"loopsOff", judged("loops noted ==", "len(loops) == 0")),
 		in("2 guard", "the guard sleeps when the migration is completed",
-			"pass.evaluate", becomes("StepHandover", `"-"`)),
-		in("2 contention", "a contended fence stays open", "pass.contention", never("Fence")),
+			"evaluate", becomes("StepHandover", `"-"`)),
+		in("2 contention", "a contended fence stays open", "contention", never("Fence")),
 		in("2 contention", "a fence is opened again by the template alone",
-			"pass.beginAgain", does("FenceOpenedAt", "recorded.FenceOpenedAt = nil")),
-		in("2 contention", "who runs the loops now is not recorded", "pass.beginAgain", skips("RecordProcesses")),
+			"beginAgain", does("FenceOpenedAt", "recorded.FenceOpenedAt = nil")),
+		in("2 contention", "who runs the loops now is not recorded", "beginAgain", skips("RecordProcesses")),
 		in("2 contention", "a fence that someone closed is opened without the proof",
-			"pass.fenceStaysOpen", never("doubts")),
-		in(rule, "a probe that led for a moment is enough", "pass.probeLeads", against("ProbeLedAt >=", "0")),
+			"fenceStaysOpen", never("doubts")),
+		in(rule, "a probe that led for a moment is enough", "probeLeads", against("ProbeLedAt >=", "0")),
 		of(leasesPackage, rule, "a Lease that was read before its holder died counts as renewed",
 			"leaseTracker.read", always("older")),
 		of(renderPackage, rule, "the probe makes its Lease again while it is deleted",
 			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")).onlyBy(providerPackage),
-		in(rule, "a probe that died may be another process", "pass.probeLeads", without("Holder ProbeHolder ==")),
-		in(rule, "KCM is touched while the probe runs", "pass.probeGone", never("Left")),
-		in(rule, "a CCM that changed is not probed again", "pass.applied", skips("forgetProbe")),
+		in(rule, "a probe that died may be another process", "probeLeads", without("Holder ProbeHolder ==")),
+		in(rule, "KCM is touched while the probe runs", "probeGone", never("Left")),
+		in(rule, "a CCM that changed is not probed again", "setApplied", skips("forgetProbe")),
 		in("2 serialized", "the workload is not withheld", "withholdsWorkload", negated("WorkloadAllowedAt")),
 		in("2 serialized", "a look that did not withhold the workload is acted on",
-			"pass.applied", negated("WorkloadWithheld")),
-		in("2 fence", "the CCM's Lease is taken before it has run out", "pass.fenceOpen", without("Stale")),
-		in("2 serialized", "the fence is used although it does not hold", "pass.chooseProtocol", always("Allowed")),
+			"setApplied", negated("WorkloadWithheld")),
+		in("2 fence", "the CCM's Lease is taken before it has run out", "fenceOpen", without("Stale")),
+		in("2 serialized", "the fence is used although it does not hold", "chooseProtocol", always("Allowed")),
 		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("RunningLoops")),
 		in("2 created", "a Cluster that was created with the feature is migrated",
-			"pass.resolveOrigin", becomes("Origin OriginExternal", "ucv1.OriginMigrating")),
+			"resolveOrigin", does("origin OriginExternal", "origin = ucv1.OriginMigrating")),
 		in("2 fence", "a fence that does not hold is built on",
-			"pass.fenceHolds", returns("FenceIneffectiveReason", `outcome.Holds(ucv1.HoldsReason, "")`)),
-		in("2 fence", "a fence that stands open counts although KCM runs loops", "pass.openFenceHolds", always("==")),
-		in("2 fence", "the fence is opened while a Node is NotReady", "pass.fenceOpen", never("nodesReady")),
+			"fenceHolds", returns("FenceIneffectiveReason", `outcome.Holds(ucv1.HoldsReason, "")`)),
+		in("2 fence", "a fence that stands open counts although KCM runs loops", "openFenceHolds", always("==")),
+		in("2 fence", "the fence is opened while a Node is NotReady", "fenceOpen", never("nodesReady")),
 		in("2 names", "load balancers are named again", "inherit", instead("kcmClusterName", `"kubernetes"`)),
 	}
 }
@@ -189,10 +189,10 @@ func unknowns() []mutant {
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
 		ofRollout(rule, "Machines that cannot be looked at are none", "roll.seesRoll", never("Machines IsKnown")),
-		in(rule, "an inventory that cannot be looked at is the same", "pass.verify", never("unknown")),
+		in(rule, "an inventory that cannot be looked at is the same", "verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
-			"pass.unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
-		in(rule, "Nodes that cannot be looked at are none", "pass.leading", never("known")),
+			"unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
+		in(rule, "Nodes that cannot be looked at are none", "leading", never("known")),
 		ofHandover(rule, "a KCM that cannot be looked at is silent", "prove", returns("UnknownState why", "nil")),
 		ofRollout(rule, "a deleted Cluster goes although its Machines cannot be looked at",
 			"roll.leave", never("Machines IsUnknown")),

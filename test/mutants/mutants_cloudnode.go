@@ -5,18 +5,18 @@ package main
 func addresses() []mutant {
 	const rule = "5 cloud-node"
 	return []mutant{
-		in(rule, "the flags of the machine-controller come first", "pass.machineController", never("cloudNode")),
+		in(rule, "the flags of the machine-controller come first", "machineController", never("cloudNode")),
 		in(rule, "the process without the loop counts",
-			"pass.cloudNodeServes", judged("CCMLease", `p.facts.CloudNode.LedBy == ""`)),
-		in(rule, "a CCM that is rolling out counts", "pass.cloudNodeServes", never("Unhealthy")),
+			"cloudNodeServes", judged("CCMLease", `in.facts.CloudNode.LedBy == ""`)),
+		in(rule, "a CCM that is rolling out counts", "cloudNodeServes", never("Unhealthy")),
 		ofBaseline(rule, "addresses are not compared", "AddressChanges", always("Addresses")),
 		in(rule, "addresses are compared for a moment only",
-			"pass.cloudNodeLeads", instead("Truncate", "now.Truncate(time.Second)")),
-		in(rule, "the loop is tried again with the same configuration", "pass.cloudNode", without("Judged")),
+			"cloudNodeLeads", instead("Truncate", "now.Truncate(time.Second)")),
+		in(rule, "the loop is tried again with the same configuration", "cloudNode", without("Judged")),
 		in(rule, "the loop is switched off although Machines may be external",
-			"pass.cloudNode", never("cloudNodeCompared")),
-		in(rule, "who was away while addresses are compared does not look", "pass.cloudNode", without("flagsBegun")),
-		in(rule, "the machine-controller gets its flags while the CCM does not lead", "pass.setFlag", never("ccmCanServe")),
+			"cloudNode", never("cloudNodeCompared")),
+		in(rule, "who was away while addresses are compared does not look", "cloudNode", without("flagsBegun")),
+		in(rule, "the machine-controller gets its flags while the CCM does not lead", "setFlag", never("ccmCanServe")),
 		in(rule, "the CCM has the loop from the start", "withholdsCloudNode", always("CloudNodeLater")),
 	}
 }

@@ -11,12 +11,12 @@ func migrationLock() []mutant {
 		ofHandover(rule, "recorded processes are not asked for the lock", "unlockedProcesses", never("EndedAt seen")),
 		ofHandover(rule, "the rollout of the lock need not end", "LockDoubts", never("RolledOut")),
 		ofHandover(rule, "KCM's Lease is not asked for the lock", "LockDoubts", never("LeaseDoubt")),
-		in(rule, "a held lock is no objection", "pass.lockIsHeld", never("Holder")),
-		in(rule, "a KCM that lost the lock gets it again", "pass.kcmArmed", never("LockArmedAt !=")),
-		in(rule, "the lock need not be held", "pass.lockHeld", never("Holder Renewed")),
-		in(rule, "a lock is taken from whoever holds it", "pass.lockAwaited", without("HeldByTheDead")),
-		in(rule, "another process of the CCM has the lock", "pass.lockTaken", without("CCMLease")),
-		in(rule, "a lock that is held is deleted", "pass.lockGone", never("Holder Stale")),
+		in(rule, "a held lock is no objection", "lockIsHeld", never("Holder")),
+		in(rule, "a KCM that lost the lock gets it again", "kcmArmed", never("LockArmedAt !=")),
+		in(rule, "the lock need not be held", "lockHeld", never("Holder Renewed")),
+		in(rule, "a lock is taken from whoever holds it", "lockAwaited", without("HeldByTheDead")),
+		in(rule, "another process of the CCM has the lock", "lockTaken", without("CCMLease")),
+		in(rule, "a lock that is held is deleted", "lockGone", never("Holder Stale")),
 		in(rule, "the lock stays in KCM", "disarm", skips("Unmount")),
 	}
 }

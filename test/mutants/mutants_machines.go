@@ -25,14 +25,14 @@ func rolls() []mutant {
 		ofRollout(rule, "the forceRestart value is made again", "roll.rollNext", always("rollFacts")),
 		ofRollout(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
 		ofRollout(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
-		in("5 healthy", "a Lease that stands still is a leader", "pass.ccmLeads", never("Renewed")),
+		in("5 healthy", "a Lease that stands still is a leader", "ccmLeads", never("Renewed")),
 		ofObservation("5 healthy", "the first look at a Lease is a renewal", "Lease.Renewed", without("ChangedAt WatchedAt")),
 		in("5 healthy", "the CCM need not lead",
-			"pass.ccmCanServe", instead("ccmLeads", `outcome.Holds(ucv1.HoldsReason, "")`)),
+			"ccmCanServe", instead("ccmLeads", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("5 flags", "an old pod of the machine-controller may still answer",
-			"pass.machineController", never("RolledOut")),
+			"machineController", never("RolledOut")),
 		in("5 flags", "one of the machine-controller's Deployments is enough",
-			"pass.machineController", ranges("deployments Understood", "[:1]")),
+			"machineController", ranges("deployments Understood", "[:1]")),
 		in("5 flags", "a Deployment that is missing is passed over", "MachineControllerGap", never("Missing")),
 		inTables("5 flags", "an operating-system-manager exists against the spec", "MachineControllerGap", never("Denied")),
 		inTables("5 flags", "a Deployment that the spec names counts only where another exists", "MachineControllerWanted", without("Named")),
@@ -44,12 +44,12 @@ func rolls() []mutant {
 func controlPlanes() []mutant {
 	const rule = "components"
 	return []mutant{
-		inTables(rule, "what the spec does not mention does not count", "pass.wholeControlPlane", never("len unclaimed")),
-		inTables(rule, "what is foreign is not waited for", "pass.wholeControlPlane", never("len foreign")),
+		inTables(rule, "what the spec does not mention does not count", "wholeControlPlane", never("len unclaimed")),
+		inTables(rule, "what is foreign is not waited for", "wholeControlPlane", never("len foreign")),
 		inTables(rule, "a component that cannot be read has nothing", "differencesOf", never("Understood")),
 		inTables(rule, "only the template is asked", "differencesOf", ranges("Pods", "[:0]")),
 		inTables(rule, "what was not found is not said", "componentsSeen", never("NotSeen")),
-		in(rule, "an undo leaves what was claimed after the start as it is", "pass.originalsKept", never("Understood")),
+		in(rule, "an undo leaves what was claimed after the start as it is", "originalsOfOthersKept", never("Understood")),
 		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
 		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),
 		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
@@ -66,7 +66,7 @@ func upToDate() []mutant {
 		ofRollout(rule, "a revision of the second of the flags is up-to-date",
 			"machineView.wanted", instead("CreatedAt configuredAt", "!set.CreatedAt.Before(v.configuredAt)")),
 		in(rule, "flags that were lost leave their time behind",
-			"pass.setFlag", never("MachineControllerConfiguredAt")),
+			"setFlag", never("MachineControllerConfiguredAt")),
 	}
 }
 
@@ -77,8 +77,8 @@ func kubelets() []mutant {
 		ofRollout(rule, "an annotation and a providerID prove the kubelet", "machineView.kubeletLacks", begins(`return ""`)),
 		ofRolloutTables(rule, "a Node that is older than its Machine proves it", "machineView.kubeletLacks", never("CreatedAt")),
 		ofRolloutTables(rule, "what nothing proves is external", "machineView.kubeletLacks", returns("shows no proof", `""`)),
-		in(rule, "proofs that pass are kept in memory only", "pass.proofsToKeep", begins(`return nil`)),
-		in(rule, "the proof of a Node that is gone stays", "pass.proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
+		in(rule, "proofs that pass are kept in memory only", "proofsToKeep", begins(`return nil`)),
+		in(rule, "the proof of a Node that is gone stays", "proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
 		ofRolloutTables(rule, "kept proofs that cannot be looked at are taken for missed", "roll.seesRoll", never("Proofs")),
 		ofObservation(rule, "any word that was kept is a proof", "Proof.Passes", begins(`return proof != ""`)),
 		of(factsPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
@@ -102,8 +102,8 @@ func troubles() []mutant {
 		ofRollout(rule, "deletions may take forever", "machineView.late", does("DeletingSince", "return false")),
 		ofRollout(rule, "a Node may be NotReady forever", "machineView.lost", never("ReadyChangedAt")),
 		ofRollout(rule, "a MachineDeployment may wait for Machines forever", "stuckPools", never("lacks")),
-		in(rule, "a cluster without Nodes waits for a leader", "pass.leading", never("==")),
-		in(rule, "a cluster without Nodes waits for its addons", "pass.healthy", never("nodes")),
+		in(rule, "a cluster without Nodes waits for a leader", "leading", never("==")),
+		in(rule, "a cluster without Nodes waits for its addons", "healthy", never("nodes")),
 	}
 }
 
@@ -112,7 +112,7 @@ func facts() []mutant {
 	const rule = "facts"
 	return []mutant{
 		in(rule, "what a pass would have done is recorded although it did something else",
-			"pass.walkOnly", skips("facts -DeepCopy")),
+			"walkOnly", skips("facts -DeepCopy")),
 		of(clusterControllerPackage, rule, "what was done is not told when its status was refused",
 			"Reconciler.report", instead("verbsOf", "nil")),
 		ofHandover(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),

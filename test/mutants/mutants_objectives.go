@@ -7,10 +7,10 @@ func objectives() []mutant {
 		ofRollout(rule, "a violation does not halt the roll", "roll.rollHalts", judged("objectives", "out.Action != nil")),
 		ofRollout(rule, "a halt ends by itself",
 			"roll.halted", judged("ViolatedAt -looked", "r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated)")),
-		in(rule, "a step is granted in the pass that sees the violation", "pass.decide", defers("countSamples")),
+		in(rule, "a step is granted in the pass that sees the violation", "decide", skips("withSamples")),
 		ofRollout(rule, "one that is scaled up is halted for ever", "leftToRoll", judged("old", "!pl.done()")),
 		ofRollout(rule, "a person is not heard while nothing is measured", "roll.halted", always("ViolatedAt Before")),
-		in(rule, "a halt calls no one while an earlier row waits", "pass.decide", instead("addRollHalt", "p.migrateOrRollBack()")),
+		in(rule, "a halt calls no one while an earlier row waits", "decide", instead("addRollHalt", "migrateOrRollBack(in)")),
 		ofRollout(rule, "an old look of a person lets the roll go on", "roll.sloStatus", without("since Before")),
 		ofRollout(rule, "samples are counted in every pass", "counts", lacks("CountedUntil End")),
 		ofRollout(rule, "only the first sample of a look counts",
@@ -35,7 +35,7 @@ func objectives() []mutant {
 func inventories() []mutant {
 	const rule = "inventory"
 	return []mutant{
-		in(rule, "unexplained differences do not matter", "pass.inventoryChanges", never("Explained")),
+		in(rule, "unexplained differences do not matter", "inventoryChanges", never("Explained")),
 		ofBaseline(rule, "a Node that was deleted under its Machine was rolled",
 			"comparison.nodeThatWent", judged("Deleting", `machine.UID != ""`)),
 		ofBaseline(rule, "a Node that joined again is another one", "comparison.nodeThatWent", without("again")),

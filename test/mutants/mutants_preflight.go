@@ -4,14 +4,14 @@ package main
 func preflightRules() []mutant {
 	const rule = "preflight"
 	return []mutant{
-		in(rule, "findings do not matter", "pass.judgePreflight", skips("finding objections")),
+		in(rule, "findings do not matter", "judgePreflight", skips("finding objections")),
 		in(rule, "one accepted object is all of them", "accept", goesOn("because Reason", "left = nil")),
 		in(rule, "what is accepted is so for good", "accept", without("Until nil Before")),
 		in(rule, "another finding is accepted, too", "accept", without("ID")),
-		in(rule, "the cloud is not asked before the roll", "pass.rolling", lacks("cloudAsked")),
+		in(rule, "the cloud is not asked before the roll", "rollInput", lacks("cloudAsked")),
 		ofObservation(rule, "the cloud is asked before the start", "Finding.Blocks", without("BeforeRoll")),
-		in("3 unknown", "findings that no one looked for are none", "pass.preflightFindings", never("Findings")),
-		in("3 unknown", "a check that could not look has passed", "pass.judgePreflight", skips("Unseen")),
+		in("3 unknown", "findings that no one looked for are none", "preflightFindings", never("Findings")),
+		in("3 unknown", "a check that could not look has passed", "judgePreflight", skips("Unseen")),
 		of(preflightPackage, rule, "a look that failed has found nothing", "check.ask", never("unseen")),
 		of(preflightPackage, rule, "an unknown leader is no one", "unknownLeader", never("ChangedAt")),
 		of(preflightPackage, rule, "a leader that was not watched is dead", "unknownLeader", never("WatchedAt")),
@@ -34,17 +34,17 @@ func preflightRules() []mutant {
 func looksAhead() []mutant {
 	const rule = "look ahead"
 	return []mutant{
-		inTables(rule, "what was judged and found nothing looks like what was not judged", "pass.judgePreflight", never("findings nil")),
+		inTables(rule, "what was judged and found nothing looks like what was not judged", "judgePreflight", never("found nil")),
 		inTables(rule, "a look comes before its time", "looksAhead", without("Before")),
 		inTables(rule, "Never is not heeded", "wantsLooks", without("LookAhead")),
 		inTables(rule, "a cluster that was migrated is looked at", "wantsLooks", without("OriginMigrating")),
 		inTables(rule, "all clusters are looked at at once", "share", returns("span", "0")),
-		inTables(rule, "every process chooses the time again", "pass.lookAhead", always("NextAt nil")),
-		inTables(rule, "the time of the next look is not chosen", "pass.judgeLook", skips("lookEvery")),
+		inTables(rule, "every process chooses the time again", "lookAhead", always("NextAt nil")),
+		inTables(rule, "the time of the next look is not chosen", "looked", skips("lookEvery")),
 		inTables(rule, "a changed spec is looked at again and again", "nextLook", returns("soon", "look.LookedAt.Time")),
-		inTables(rule, "a KCM that does not lead is ready", "pass.judgeLook", never("runsNone")),
-		inTables(rule, "what could not be looked at is ready", "pass.judgeLook", never("Wait")),
-		inTables(rule, "what was found goes when no one can look", "pass.judgeLook", always("Reachable")),
+		inTables(rule, "a KCM that does not lead is ready", "readinessOf", never("runsNone")),
+		inTables(rule, "what could not be looked at is ready", "readinessOf", never("Wait")),
+		inTables(rule, "what was found goes when no one can look", "judgeLook", always("Reachable")),
 		inTables(rule, "a stranger who holds the Lease is not watched", "AwaitsLeader", returns("ContainsFunc", "false")),
 		of(clusterControllerPackage, rule, "looks do not take turns", "looks.begin", without("AtOnce")),
 		of(clusterControllerPackage, rule, "requests are not paid for", "looks.begin", without("paidUntil")),

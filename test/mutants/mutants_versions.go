@@ -23,14 +23,14 @@ func versionRules() []mutant {
 		of(webhooksPackage, rule, "what cannot be read is refused",
 			"VersionJudge.Handle", returns("WithWarnings err", `admission.Denied("")`)),
 		of(providerPackage, rule, "an unknown provider may be created", "Catalogue.Objections", never("unknown")),
-		inTables(rule, "an in-tree Cluster with an unknown provider is fine", "pass.inTree", never("UnknownProvider")),
-		inTables(rule, "in-tree Clusters may share a control plane", "pass.inTree", never("shared")),
+		inTables(rule, "an in-tree Cluster with an unknown provider is fine", "decideInTree", never("UnknownProvider")),
+		inTables(rule, "in-tree Clusters may share a control plane", "decideInTree", never("shared")),
 		of(webhooksPackage, "advice", "what has no effect is not warned of", "advice", always("Contains")),
 		of(webhooksPackage, "advice", "what stood there is warned of again", "advice", never("Contains")),
 		of(apiPackage, "advice", "a rollback of nothing is not warned of", "Cluster.FieldsWithoutEffect", never("Rollback")).onlyBy(preflightPackage),
 		of(apiPackage, "advice", "a plan in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("PlanOnlyMode")).onlyBy(preflightPackage),
 		of(apiPackage, "advice", "a cluster name in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("ClusterName")).onlyBy(preflightPackage),
 		of(clusterControllerPackage, "advice", "what has no effect after the start is not found", "watchOn", skips("FieldWithoutEffect")),
-		inTables(rule, "preflight does not ask them", "pass.checkProvider", never("MigrationProblem")),
+		inTables(rule, "preflight does not ask them", "checkProvider", never("MigrationProblem")),
 	}
 }
