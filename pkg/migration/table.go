@@ -51,7 +51,7 @@ type RowMeaning struct {
 
 // Table describes the rows for an origin, for documentation and for setting every condition.
 func Table(origin ucv1.Origin) []RowMeaning {
-	rows := input{facts: ucv1.Facts{Origin: origin}}.rows()
+	rows := tableOf(origin)
 	meanings := make([]RowMeaning, 0, len(rows))
 	for _, r := range rows {
 		meanings = append(meanings, RowMeaning{Step: r.step, Means: r.means})
@@ -59,8 +59,8 @@ func Table(origin ucv1.Origin) []RowMeaning {
 	return meanings
 }
 
-func (in input) rows() []row {
-	if in.facts.Origin == ucv1.OriginExternal {
+func tableOf(origin ucv1.Origin) []row {
+	if origin == ucv1.OriginExternal {
 		return externalTable()
 	}
 	return migrationTable()
@@ -72,7 +72,7 @@ func walk(in input) Decision {
 	in = mergeProcesses(in)
 	decision := Decision{Step: ucv1.StepFinished}
 	var states []RowState
-	for _, row := range in.rows() {
+	for _, row := range tableOf(in.facts.Origin) {
 		if decision.Step != ucv1.StepFinished {
 			states = append(states, waitsFor(row.step, decision.Step))
 			continue
