@@ -27,7 +27,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 		s.unkept = true
 		return err
 	}
-	action := s.decision.Action
+	action := s.decision.Next()
 	if action == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 
 // logAction says what was done. What could not be done is the error of the pass, which is logged where it ends.
 func logAction(ctx context.Context, s *scope) {
-	action := s.decision.Action
+	action := s.decision.Next()
 	objects := make([]string, 0, len(action.Objects))
 	for _, object := range action.Objects {
 		objects = append(objects, object.String())
@@ -53,10 +53,10 @@ func logAction(ctx context.Context, s *scope) {
 
 // tried is what acting could not do.
 func (s *scope) tried() string {
-	if s.unkept || s.decision.Action == nil {
+	if s.unkept || s.decision.Next() == nil {
 		return "Keeping the proofs of kubelets in the Secret with the baseline; nothing rests on them before."
 	}
-	return s.decision.Action.Why
+	return s.decision.Next().Why
 }
 
 func (r *Reconciler) perform(ctx context.Context, s *scope, action outcome.Action) error {

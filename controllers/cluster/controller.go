@@ -181,11 +181,11 @@ func defaultRequeue(s *scope) (ctrl.Result, error) {
 	switch {
 	case s.actErr != nil:
 		return retryOnConflict(s.actErr)
-	case s.decision.Action != nil && s.decision.Action.Kind != outcome.ActionRestoreAnnotations:
+	case s.decision.Next() != nil && s.decision.Next().Kind != outcome.ActionRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
 		return ctrl.Result{}, nil
-	case s.decision.Wait != nil || s.decision.Failure != nil || s.observed.Measured.Value().Waits:
+	case s.decision.Wait != nil || s.decision.Calls() != nil || s.observed.Measured.Value().Waits:
 		return ctrl.Result{RequeueAfter: requeueWhileWaiting(s)}, nil
 	}
 	return ctrl.Result{RequeueAfter: jitter(resting)}, nil

@@ -75,7 +75,7 @@ func relatedTo(s *scope, entry ucv1.TimelineEntry, about []observation.Ref) *cor
 			return referenceTo(object)
 		}
 	}
-	if action := s.decision.Action; action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
+	if action := s.decision.Next(); action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
 		action.Objects[0].Kind != "Cluster" {
 		return referenceTo(action.Objects[0])
 	}

@@ -86,8 +86,8 @@ func decided(origin ucv1.Origin, step ucv1.Step, change func(*migration.Decision
 
 func stateOf(step ucv1.Step, decision migration.Decision) migration.RowState {
 	switch {
-	case decision.Failure != nil:
-		return migration.RowState{Step: step, Reason: decision.Failure.Reason, Message: decision.Failure.Message}
+	case decision.Calls() != nil:
+		return migration.RowState{Step: step, Reason: decision.Calls().Reason, Message: decision.Calls().Message}
 	case decision.Wait != nil:
 		return migration.RowState{
 			Step:    step,

@@ -70,12 +70,12 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 				observer.observeControlPlane(t.Context(), s)
 			}
 			g.Expect(lists).To(Equal(1), "the second pass uses what the first one read")
-			if failure := migration.Decide(s.observed, s.now).Failure; failure != nil { // The status has it already.
+			if failure := migration.Decide(s.observed, s.now).Calls(); failure != nil { // The status has it already.
 				s.cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: failure.Reason}}
 			}
 			s.now = clock.RealClock{}.Now() // A pass that began after what was kept was read.
 			(&Reconciler{Observer: observer}).decide(t.Context(), s)
-			g.Expect(s.decision.Action != nil).To(Equal(tc.acts))
+			g.Expect(s.decision.Next() != nil).To(Equal(tc.acts))
 			g.Expect(lists - 1).To(Equal(tc.again))
 		})
 	}

@@ -19,8 +19,8 @@ import (
 
 // report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
 func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	if s.decision.Action != nil && s.decision.Action.Kind == outcome.ActionRelease && s.actErr == nil {
-		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Action.Why)
+	if s.decision.Next() != nil && s.decision.Next().Kind == outcome.ActionRelease && s.actErr == nil {
+		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Next().Why)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)

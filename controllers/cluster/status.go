@@ -160,7 +160,7 @@ func (s *scope) factsHold() bool {
 		return true
 	}
 	return !s.unkept &&
-		(s.decision.Action.Kind == outcome.ActionRestoreAnnotations || s.decision.Action.Kind == outcome.ActionFreeLease)
+		(s.decision.Next().Kind == outcome.ActionRestoreAnnotations || s.decision.Next().Kind == outcome.ActionFreeLease)
 }
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {

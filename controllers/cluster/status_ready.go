@@ -17,7 +17,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	switch {
 	case s.decision.Attendance.IsOverdue():
 		setReadyUnattended(w, s)
-	case s.decision.Failure != nil:
+	case s.decision.Calls() != nil:
 		setReadyFailed(w, s)
 	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
 		setReadyInTree(w, s)
@@ -63,12 +63,12 @@ func undoneRuns(s *scope) string {
 }
 
 func setReadyFailed(w *statusWriter, s *scope) {
-	message := s.decision.Failure.Text()
+	message := s.decision.Calls().Text()
 	if s.actErr != nil {
 		message = observation.Say(progressMessage(s), " ", message)
 	}
-	w.ready(metav1.ConditionFalse, s.decision.Failure.Reason, message)
-	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Failure.Reason, message.Words)
+	w.ready(metav1.ConditionFalse, s.decision.Calls().Reason, message)
+	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Calls().Reason, message.Words)
 }
 
 // setReadyPaused leaves the verdict as it was before the pause.
@@ -125,7 +125,7 @@ func progressReason(s *scope) string {
 
 func progressMessage(s *scope) observation.Text {
 	prefix, leaving := fmt.Sprintf("Step %s: ", s.decision.Step), ""
-	if s.decision.Failure == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
+	if s.decision.Calls() == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
 		leaving = s.decision.Leaving + " "
 	}
 	switch {
@@ -133,8 +133,8 @@ func progressMessage(s *scope) observation.Text {
 		return observation.Say(prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried())
 	case s.decision.Wait != nil:
 		return observation.Say(prefix, s.decision.Wait.Text())
-	case s.decision.Action != nil:
-		return observation.Say(prefix + leaving + s.decision.Action.Why)
+	case s.decision.Next() != nil:
+		return observation.Say(prefix + leaving + s.decision.Next().Why)
 	}
 	return observation.Say(prefix + "working.")
 }
@@ -168,7 +168,7 @@ func setReadyUnattended(w *statusWriter, s *scope) {
 	}
 	w.ready(metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message)
 	switch {
-	case attendance.NeedsPerson, s.decision.Failure != nil, stalled != nil && unknownProgress(s):
+	case attendance.NeedsPerson, s.decision.Calls() != nil, stalled != nil && unknownProgress(s):
 		w.set(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)
 	case !s.cluster.Spec.Paused:
 		w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)

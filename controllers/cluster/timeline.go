@@ -57,7 +57,7 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	if s.cluster.Status.Step != status.Step {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineStep})
 	}
-	if action := s.decision.Action; action != nil && s.actErr == nil && action.Kind != outcome.ActionRecord {
+	if action := s.decision.Next(); action != nil && s.actErr == nil && action.Kind != outcome.ActionRecord {
 		add(ucv1.TimelineEntry{
 			Kind: ucv1.TimelineAction, Action: string(action.Kind), Objects: namesOf(action.Objects), Message: action.Why,
 		})

@@ -78,7 +78,7 @@ func TestAdoptionInTheHandoverWaitsForNoOne(t *testing.T) {
 	o := fenced()
 	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas")
 	o.Addons = observation.Known(observation.Addons{CCM: theirs("spec.replicas")})
-	g.Expect(Decide(o, noon()).Action).To(HaveField("Kind", outcome.ActionApplyAddons))
+	g.Expect(Decide(o, noon()).Next()).To(HaveField("Kind", outcome.ActionApplyAddons))
 }
 
 func TestAWithheldWorkloadIsNotAdoptedYet(t *testing.T) {
@@ -100,5 +100,5 @@ func TestAPlanIsBounded(t *testing.T) {
 	}
 	d := Decide(adopting(set, nil)(), noon())
 	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(maxChanges), HaveEach(HaveLen(maxChange))))
-	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Action).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
+	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Next()).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
 }

@@ -39,16 +39,16 @@ func TestAnApprovedPlanStarts(t *testing.T) {
 			d := Decide(o, noon())
 			switch {
 			case test.action != "":
-				g.Expect(d.Action).To(HaveField("Kind", test.action))
+				g.Expect(d.Next()).To(HaveField("Kind", test.action))
 				g.Expect(d.Facts.StartedAt).NotTo(BeNil())
 				return
 			case test.wait != "":
 				g.Expect(d.Wait).To(HaveField("Reason", test.wait))
 			default:
-				g.Expect(d.Failure).To(HaveField("Reason", test.failure))
-				g.Expect(d.Failure.Message).To(And(ContainSubstring(digest), ContainSubstring(other)))
+				g.Expect(d.Calls()).To(HaveField("Reason", test.failure))
+				g.Expect(d.Calls().Message).To(And(ContainSubstring(digest), ContainSubstring(other)))
 			}
-			g.Expect(d.Action).To(BeNil())
+			g.Expect(d.Next()).To(BeNil())
 			g.Expect(d.Facts).To(BeNil())
 		})
 	}
@@ -82,5 +82,5 @@ func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
 	o := rolling()
 	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
 	g.Expect(wantsPlan(o.Cluster)).To(BeFalse())
-	g.Expect(Decide(o, noon().Add(time.Second)).Action).To(HaveField("Kind", outcome.ActionRollMachineDeployment))
+	g.Expect(Decide(o, noon().Add(time.Second)).Next()).To(HaveField("Kind", outcome.ActionRollMachineDeployment))
 }

@@ -209,8 +209,8 @@ func whatToDo(in input, decision Decision) observation.Text {
 	switch {
 	case !in.o.Connection.Reachable && in.o.Connection.Message != "":
 		return observation.Say(" ", in.o.Connection.Text(), ".")
-	case decision.Failure != nil:
-		return observation.Say(" ", decision.Failure.Text())
+	case decision.Calls() != nil:
+		return observation.Say(" ", decision.Calls().Text())
 	case cluster.Spec.Paused:
 		return observation.Say(" The controller changes nothing, because spec.paused is true.")
 	case fenceWasClosed(in):

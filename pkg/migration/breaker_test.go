@@ -268,7 +268,7 @@ func TestBreakerTakes(t *testing.T) {
 		},
 	})
 	o := rolling()
-	action := Decide(o, noon()).Action
+	action := Decide(o, noon()).Next()
 	NewWithT(t).Expect([]any{action.Endless, action.RestartValue}).To(Equal([]any{true, generation}))
 }
 
@@ -319,14 +319,14 @@ func TestBreakerGivesBack(t *testing.T) {
 	})
 	g, o := NewWithT(t), proving()
 	alone(&o)
-	action := Decide(o, noon()).Action
+	action := Decide(o, noon()).Next()
 	g.Expect([]any{action.RestartValue, action.Endless, action.Versions}).To(
 		Equal([]any{generation, false, []string{"7"}}),
 		"the annotation stays, and the object is as it was seen",
 	)
 	o = rollingBack()
 	firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() })(&o)
-	g.Expect(Decide(o, noon()).Action.Endless).To(BeFalse())
+	g.Expect(Decide(o, noon()).Next().Endless).To(BeFalse())
 }
 
 func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
@@ -334,7 +334,7 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 	g.Expect(Decide(o, noon()).RollsOn).To(BeEmpty())
 	o.Cluster.Spec.Paused = true
 	decision := Decide(o, noon())
-	g.Expect(decision.Action).To(BeNil(), "no step is granted")
+	g.Expect(decision.Next()).To(BeNil(), "no step is granted")
 	g.Expect(decision.RollsOn).To(Equal("MachineDeployment kube-system/workers"))
 	firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })(&o)
 	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a "+

@@ -284,7 +284,7 @@ func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := begun()
 			o.StorageClasses = observation.Known(test.classes)
-			NewWithT(t).Expect(Decide(o, noon()).Action).To(HaveField("Canary.StorageClass", test.want))
+			NewWithT(t).Expect(Decide(o, noon()).Next()).To(HaveField("Canary.StorageClass", test.want))
 		})
 	}
 }

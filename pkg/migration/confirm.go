@@ -27,15 +27,16 @@ type Confirmation struct {
 // ConfirmationOf a decision. The simulation shows that these suffice: with less, seeds on stale observations break a rule.
 func ConfirmationOf(cluster *ucv1.Cluster, needs Needs, decision Decision) Confirmation {
 	// What a proof of silence rests on; and a call for a person, and the end, are never a mistake of a moment.
-	changes := decision.Action != nil || decision.Facts != nil
+	next := decision.Next()
+	changes := next != nil || decision.Facts != nil
 	confirmation := Confirmation{
 		Managers: changes && needs.Proof, Fence: changes && needs.ClosedFence,
-		All: isNewFailure(cluster, decision.Failure) || completes(cluster, decision),
+		All: isNewFailure(cluster, decision.Calls()) || completes(cluster, decision),
 	}
-	if decision.Action == nil {
+	if next == nil {
 		return confirmation
 	}
-	switch decision.Action.Kind {
+	switch next.Kind {
 	case outcome.ActionRollMachineDeployment, outcome.ActionStepMachineSet, outcome.ActionMarkMachines,
 		outcome.ActionReturnMinReady, outcome.ActionCreateCanary, outcome.ActionRemoveCanary:
 		confirmation.Machines = true

@@ -45,7 +45,7 @@ func Decide(o observation.Observation, now time.Time) Decision {
 
 // pause leaves a decision nothing to do, and of its checkpoints what was only seen.
 func pause(before, in input, decision Decision) Decision {
-	decision.Action, decision.Instructions = nil, nil
+	decision.Action, decision.Repairs, decision.Halt, decision.Instructions = nil, nil, nil, nil
 	if decision.Step != ucv1.StepInTree {
 		decision.Wait, decision.Failure = nil, nil
 	}
@@ -95,12 +95,12 @@ func decide(in input) Decision {
 	}
 	in = withSamples(in)
 	decision := leasesFirst(in, addRollHalt(in, migrateOrRollBack(in)))
-	if in = in.after(decision); decision.Action == nil && annotationsMissing(in) {
+	if in = in.after(decision); decision.Next() == nil && annotationsMissing(in) {
 		// The annotations are an interface for others: they never hold up the migration.
-		decision.Action = &outcome.Action{
+		decision = decision.doing(outcome.Action{
 			Kind: outcome.ActionRestoreAnnotations, Objects: []observation.Ref{self(in)},
 			Why: "Restoring the annotations that tell other tools of the migration.",
-		}
+		})
 	}
 	decision.Facts = &in.facts
 	return decision
@@ -201,10 +201,14 @@ func stopAt(in input, step ucv1.Step, out outcome.Outcome) Decision {
 }
 
 func decisionOf(step ucv1.Step, out outcome.Outcome, rows []RowState) Decision {
-	return Decision{
+	decision := Decision{
 		Step: step, Stage: out.Stage, Action: out.Action, Wait: out.Wait, Failure: out.Failure, Rows: rows, Facts: out.Facts,
 		Instructions: out.Instructions, Findings: out.Findings,
 	}
+	if out.Repair != nil {
+		decision.Repairs = []outcome.Action{*out.Repair}
+	}
+	return decision
 }
 
 func waitsFor(step, earlier ucv1.Step) RowState {

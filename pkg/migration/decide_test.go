@@ -146,7 +146,7 @@ func TestPausedDoesNothing(t *testing.T) {
 		want := Decide(o, noon())
 		o.Cluster.Spec.Paused = true
 		d := Decide(o, noon())
-		g.Expect([]any{d.Action, d.Wait, d.Failure}).To(HaveEach(BeNil()))
+		g.Expect([]any{d.Next(), d.Wait, d.Calls()}).To(HaveEach(BeNil()))
 		facts := o.Cluster.Status.Facts
 		if d.Facts != nil {
 			facts.UnattendedSince = d.Facts.UnattendedSince // That the cloud loops run nowhere is seen, paused or not.

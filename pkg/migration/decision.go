@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -8,9 +9,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// Decision is what one pass concluded. Exactly one of Verb, Failure and Wait is set, or none when nothing is left to do; only
-// VerbRestoreAnnotations, VerbFreeLease and VerbRevokeLease may stand beside a Failure or a Wait, VerbRecord or VerbCloseFence
-// beside a Failure that they answer, and the Failure of a halted roll beside any Action or Wait.
+// Decision is what one pass concluded. One of Action, Wait and Failure is set, or none when nothing is left to do.
 type Decision struct {
 	// Step that is current.
 	Step ucv1.Step
@@ -22,6 +21,11 @@ type Decision struct {
 	Wait *outcome.Wait
 	// Failure is why a person must act.
 	Failure *outcome.Failure
+	// Halt is why a roll stands still and a person must act, whatever else is done or waited for.
+	Halt *outcome.Failure
+	// Repairs are done while it is waited, or a person is called, for something else: the answer to a contention, a Lease that is
+	// freed, our right to it, the annotations. A pass does the first.
+	Repairs []outcome.Action
 	// Attendance says whether a manager runs the cloud loops; nil while the feature is off.
 	Attendance *Attendance
 	// Readiness is what a look ahead found; nil unless the feature is off and looks are wanted.
@@ -48,6 +52,28 @@ type Decision struct {
 	Rows []RowState
 	// recalled says that the facts are those of an earlier Cluster of this name.
 	recalled bool
+}
+
+// Next is what this pass does; nil: nothing.
+func (d Decision) Next() *outcome.Action {
+	if d.Action == nil && len(d.Repairs) > 0 {
+		return &d.Repairs[0]
+	}
+	return d.Action
+}
+
+// Calls is why a person is called; nil: no one is.
+func (d Decision) Calls() *outcome.Failure { return cmp.Or(d.Failure, d.Halt) }
+
+// doing is the decision with another thing to do in this pass: beside what it waits or calls for, if it does.
+func (d Decision) doing(action outcome.Action) Decision {
+	d.Action, d.Repairs = nil, nil
+	if d.Wait == nil && d.Failure == nil {
+		d.Action = &action
+	} else {
+		d.Repairs = []outcome.Action{action}
+	}
+	return d
 }
 
 // RowState is how one row of the table stands.

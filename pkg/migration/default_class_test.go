@@ -95,7 +95,7 @@ func TestTheFormerDefaultGoesFirst(t *testing.T) {
 	o.StorageClasses = observation.Known([]observation.StorageClass{
 		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
 	})
-	action := Decide(o, noon()).Action
+	action := Decide(o, noon()).Next()
 	g.Expect(observation.RefNames(action.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
 	g.Expect(action.Objects[0].UID).To(Equal("uid-fast"))
 	g.Expect(action.DefaultClass).To(Equal("cinder"))

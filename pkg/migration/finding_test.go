@@ -134,7 +134,7 @@ func TestTheMessageIsBounded(t *testing.T) {
 		many = append(many, unready(func(f *observation.Finding) { f.ID = fmt.Sprintf("Check%02d", i) }))
 	}
 	found(many...)(&o)
-	g.Expect(Decide(o, noon()).Failure.Message).To(HaveSuffix("And 3 findings more; the command plan shows all of them."))
+	g.Expect(Decide(o, noon()).Calls().Message).To(HaveSuffix("And 3 findings more; the command plan shows all of them."))
 	g.Expect(Decide(o, noon()).Findings).To(HaveLen(len(many)))
 }
 

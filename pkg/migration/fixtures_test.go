@@ -299,17 +299,17 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			d := Decide(o, noon())
 			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
 			g.Expect(d.Stage).To(Equal(test.line))
-			g.Expect(messages.UnnamedIn(d.Failure, d.Wait)).To(Succeed())
+			g.Expect(messages.UnnamedIn(d.Calls(), d.Wait)).To(Succeed())
 			kind, wait, failure, message := outcome.ActionKind(""), "", "", ""
-			if d.Action != nil {
-				kind, message = d.Action.Kind, d.Action.Why
+			if d.Next() != nil {
+				kind, message = d.Next().Kind, d.Next().Why
 				g.Expect(message).To(ContainSubstring(test.why))
 			}
 			if d.Wait != nil {
 				wait, message = d.Wait.Reason, d.Wait.Message
 			}
-			if d.Failure != nil {
-				failure, message = d.Failure.Reason, d.Failure.Message
+			if d.Calls() != nil {
+				failure, message = d.Calls().Reason, d.Calls().Message
 			}
 			g.Expect([]string{string(kind), wait, failure}).To(Equal([]string{string(test.action), test.wait, test.fails}), message)
 			for _, words := range test.says {

@@ -123,9 +123,12 @@ func leasesFirst(before input, decision Decision) Decision {
 	switch {
 	case action != nil:
 		return instead(before, decision, action)
-	case decision.Action == nil && !unknown(decision) && rightIsOver(in, decision):
+	case decision.Next() == nil && !unknown(decision) && rightIsOver(in, decision):
 		out := takeBack(in)
-		decision.Action, decision.Facts = out.Action, cmp.Or(out.Facts, decision.Facts)
+		if out.Action != nil {
+			decision = decision.doing(*out.Action)
+		}
+		decision.Facts = cmp.Or(out.Facts, decision.Facts)
 	}
 	return decision
 }
@@ -133,10 +136,10 @@ func leasesFirst(before input, decision Decision) Decision {
 // instead does another action in this pass. What the one in its place would have recorded is not so yet.
 func instead(before input, decision Decision, action *outcome.Action) Decision {
 	in := before.after(decision)
-	if decision.Action != nil {
+	if decision.Next() != nil {
 		in = mergeProcesses(before)
 	}
-	decision.Action = action
+	decision = decision.doing(*action)
 	decision.Facts = in.changed(func(facts *ucv1.Facts) {
 		if action.Kind == outcome.ActionGrantLease {
 			facts.Handover.KCMLeaseGrantedAt = in.stamp()

@@ -124,9 +124,9 @@ func TestNoLeaseIsFreedBeforeTheStart(t *testing.T) {
 	o := fresh()
 	o.CCMLease, o.CCMProcesses, o.Fence = orphaned().CCMLease, orphaned().CCMProcesses, orphaned().Fence
 	d := Decide(o, noon())
-	g.Expect(d.Action == nil || d.Action.Kind != outcome.ActionFreeLease).To(BeTrue())
+	g.Expect(d.Next() == nil || d.Next().Kind != outcome.ActionFreeLease).To(BeTrue())
 	o.Cluster.Status.StartedAt = stampAgo(time.Minute)
-	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionFreeLease))
+	g.Expect(Decide(o, noon()).Next().Kind).To(Equal(outcome.ActionFreeLease))
 }
 
 // TestFreeingALeaseRecordsNothingElse: the Lease is freed in its place, and it is done in the next pass.
@@ -134,7 +134,7 @@ func TestFreeingALeaseRecordsNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	o := orphaned()
 	o.Cluster.Status.RollGeneration = ""
-	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionFreeLease))
+	g.Expect(Decide(o, noon()).Next().Kind).To(Equal(outcome.ActionFreeLease))
 	if facts := Decide(o, noon()).Facts; facts != nil {
 		g.Expect(facts.RollGeneration).To(BeEmpty())
 	}
@@ -148,8 +148,8 @@ func TestALeaseIsFreedAtItsMoment(t *testing.T) {
 	edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(500 * time.Millisecond) })
 	g.Expect(Decide(o, noon()).LookAfter).To(Equal(1500 * time.Millisecond))
 	d := Decide(o, noon().Add(1500*time.Millisecond))
-	g.Expect(d.Action.Kind).To(Equal(outcome.ActionFreeLease))
-	g.Expect(*d.Action.Lease).To(Equal(o.CCMLease.Value()))
+	g.Expect(d.Next().Kind).To(Equal(outcome.ActionFreeLease))
+	g.Expect(*d.Next().Lease).To(Equal(o.CCMLease.Value()))
 }
 
 // TestAClearedLeaseTellsWhenItWasHeld: who clears it is no manager that runs the loops.
@@ -208,7 +208,7 @@ func TestKCMsLeaseIsFreed(t *testing.T) {
 			g := NewWithT(t)
 			o := kcmRolls()
 			test.when(&o)
-			action := Decide(o, noon()).Action
+			action := Decide(o, noon()).Next()
 			g.Expect(action != nil && action.Kind == outcome.ActionFreeLease).To(Equal(test.want))
 			if test.want {
 				g.Expect(*action.Lease).To(Equal(o.KCMLease.Value()))
@@ -284,10 +284,10 @@ func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 		c.KCM.Replicas, c.KCM.Pods = 2, []observation.Process{kcmPod("new", silentArguments()), kcmPod("standby", silentArguments())}
 	})
 	d := Decide(o, noon())
-	g.Expect(d.Action.Kind).To(Equal(outcome.ActionKeepLeader))
-	g.Expect(d.Action.Objects[0].Name).To(Equal("new"))
+	g.Expect(d.Next().Kind).To(Equal(outcome.ActionKeepLeader))
+	g.Expect(d.Next().Objects[0].Name).To(Equal("new"))
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].DeletionCost = "1000" })
-	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionChangeArguments))
+	g.Expect(Decide(o, noon()).Next().Kind).To(Equal(outcome.ActionChangeArguments))
 }
 
 func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
@@ -297,7 +297,7 @@ func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
 	o.KCMLeaseRight = observation.Known(observation.LeaseRight{There: true})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
-	g.Expect(d.Action.Kind).To(Equal(outcome.ActionRevokeLease))
+	g.Expect(d.Next().Kind).To(Equal(outcome.ActionRevokeLease))
 	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, observation.Unknown[observation.LeaseRight]("timeout")
 	g.Expect(Decide(o, noon()).Wait.Reason).To(Equal(ucv1.CouldNotLookReason))

@@ -279,11 +279,11 @@ func TestFeatureGatesRideAlongWithTheLoops(t *testing.T) {
 	o := loud()
 	edit(&o.Provider, func(p *observation.Provider) { p.MigrationGates = map[string]bool{"CSIMigration": true} })
 	d := Decide(o, noon())
-	g.Expect(d.Action.Arguments.Set).To(ConsistOf(
+	g.Expect(d.Next().Arguments.Set).To(ConsistOf(
 		HaveField("Name", "--controllers"), Equal(outcome.Flag{Name: "--feature-gates", Value: "CSIMigration=true"})))
-	g.Expect(d.Action.Why).To(HaveSuffix("; and feature gates on: CSIMigration=true."))
+	g.Expect(d.Next().Why).To(HaveSuffix("; and feature gates on: CSIMigration=true."))
 
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["feature-gates"] = "CSIMigration=true" })
 	o.Cluster.Status.Handover.Original[0].FeatureGates = new("CSIMigration=true")
-	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(HaveExactElements(HaveField("Name", "--controllers")))
+	g.Expect(Decide(o, noon()).Next().Arguments.Set).To(HaveExactElements(HaveField("Name", "--controllers")))
 }

@@ -65,7 +65,7 @@ func TestANodeThatJoinsEndsTheWait(t *testing.T) {
 	}
 	d := Decide(o, noon())
 	g := NewWithT(t)
-	g.Expect(d.Failure).To(BeNil(), "%+v", d.Failure)
+	g.Expect(d.Calls()).To(BeNil(), "%+v", d.Calls())
 	g.Expect(d.Facts.Breaker.Joining).To(ConsistOf(HaveField("Since.Time", Equal(ago(5*time.Minute)))), "since the other one joined")
 }
 

@@ -116,7 +116,7 @@ func granted(in input) bool {
 // undo at its end only, where it was refused before.
 func rightIsOver(in input, decision Decision) bool {
 	controlPlane, known := in.o.ControlPlane.Get()
-	inTime := ccmHasTakenOver(in) && !undoing(in) || decision.Step == ucv1.StepUndoAddons && decision.Failure != nil
+	inTime := ccmHasTakenOver(in) && !undoing(in) || decision.Step == ucv1.StepUndoAddons && decision.Calls() != nil
 	return inTime && known && controlPlane.KCM.RolledOut && in.o.Connection.Reachable && !kcmLeaseOrphaned(in)
 }
 

@@ -278,13 +278,13 @@ func TestTheLockIsRemoved(t *testing.T) {
 
 func TestKCMChangesOfTheLock(t *testing.T) {
 	g := NewWithT(t)
-	arming := Decide(unlocked(), noon()).Action.Arguments
+	arming := Decide(unlocked(), noon()).Next().Arguments
 	g.Expect(arming.Set).To(ConsistOf(outcome.Flag{Name: "--enable-leader-migration", Value: "true"}, outcome.Flag{Name: "--leader-migration-config", Value: handover.LockPath}))
 	g.Expect(arming.Mount.ConfigMap).To(Equal("alpha-ccm-migration-lock"))
 	g.Expect(arming.Mount.Folder + "/" + arming.Mount.Key).To(Equal(handover.LockPath))
 	g.Expect(arming.Mount.Data).To(And(ContainSubstring("leaderName: \""+handover.LockName+"\""), ContainSubstring("name: \"service\"")))
 
-	leaving := Decide(bothLocked(), noon()).Action.Arguments
+	leaving := Decide(bothLocked(), noon()).Next().Arguments
 	g.Expect(leaving.Unmount).To(BeTrue())
 	g.Expect(leaving.Remove).To(ConsistOf("enable-leader-migration", "leader-migration-config"))
 	g.Expect(leaving.Set).To(ConsistOf(HaveField("Name", "--controllers")))
@@ -292,6 +292,6 @@ func TestKCMChangesOfTheLock(t *testing.T) {
 	o := bothLocked()
 	setKCM(&o, locked(silentArguments()))
 	o.Cluster.Status.Handover.LoopsOffAt = stampAgo(time.Second)
-	quiet := Decide(o, noon()).Action
+	quiet := Decide(o, noon()).Next()
 	g.Expect(quiet.Arguments.Unmount).To(BeTrue(), "a KCM whose loops someone switched off loses the lock, too")
 }

@@ -173,7 +173,7 @@ func TestWhatALookSays(t *testing.T) {
 			decision := Decide(o, noon())
 			g.Expect(*decision.Readiness).To(And(HaveField("Status", test.status), HaveField("Reason", test.reason),
 				HaveField("Message", ContainSubstring(test.message)), HaveField("Undecided", false)))
-			g.Expect(decision.Action).To(BeNil())
+			g.Expect(decision.Next()).To(BeNil())
 			g.Expect(decision.Facts.Origin).To(Equal(ucv1.OriginInTree), "a look does not start anything")
 			soon := BeNumerically("<=", 2*time.Hour)
 			if !test.retries {

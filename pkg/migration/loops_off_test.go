@@ -54,7 +54,7 @@ func TestARetryWaitsForItsTime(t *testing.T) {
 	}
 	o.Cluster.Spec.Handover.RetryAfter = stampAgo(-7 * time.Second)
 	d := Decide(o, noon())
-	g.Expect([]any{d.Step, d.Action, d.LookAfter}).To(
+	g.Expect([]any{d.Step, d.Next(), d.LookAfter}).To(
 		HaveExactElements(BeEquivalentTo(ucv1.StepRolledBack), BeNil(), Equal(7*time.Second)),
 	)
 	g.Expect(Decide(o, noon().Add(7*time.Second)).Step).To(Equal(ucv1.StepAdmitted))

@@ -13,7 +13,7 @@ import (
 func proofsToKeep(in input, decision Decision) *observation.KeptProofs {
 	kept, known := in.o.Proofs.Get()
 	nodes, seen := in.o.Nodes.Get()
-	rests := decision.Action == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
+	rests := decision.Next() == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
 	if !known || !seen || !rests || undoing(in) || in.o.Cluster.Status.CompletedAt != nil {
 		return nil
 	}

@@ -38,7 +38,7 @@ func roll(in input) outcome.Outcome {
 func addRollHalt(in input, decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure == nil && !slices.ContainsFunc(decision.Rows, rolled) {
-		decision.Failure = rollout.Halts(rollInput(in.after(decision)))
+		decision.Halt = rollout.Halts(rollInput(in.after(decision)))
 	}
 	return decision
 }

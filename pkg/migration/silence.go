@@ -49,7 +49,7 @@ func closesFence(in input) bool {
 func beginAgain(in input) outcome.Outcome {
 	kcm := in.o.ControlPlane.Value().KCM
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, handover.Loud(kcm))
-	out.Action = &outcome.Action{Kind: outcome.ActionRecord, Why: "Recording that KCM may run cloud loops again."}
+	out.Repair = &outcome.Action{Kind: outcome.ActionRecord, Why: "Recording that KCM may run cloud loops again."}
 	return in.adds(out, func(facts *ucv1.Facts) {
 		recorded := facts.Handover
 		recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = in.stamp(), in.stamp(), in.stamp()
@@ -62,7 +62,7 @@ func beginAgain(in input) outcome.Outcome {
 func contention(in input, message observation.Text) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
 	if fence := in.o.Fence.Value(); fence.Open && closesFence(in) {
-		out.Action = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
+		out.Repair = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
 	}
 	return out
 }

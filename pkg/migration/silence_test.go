@@ -52,7 +52,7 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 				g.Expect(doubts[i]).To(ContainSubstring(want))
 			}
 			d := Decide(o, noon())
-			g.Expect(d.Action != nil && d.Action.Kind == outcome.ActionOpenFence).To(Equal(len(test.want) == 0))
+			g.Expect(d.Next() != nil && d.Next().Kind == outcome.ActionOpenFence).To(Equal(len(test.want) == 0))
 		})
 	}
 }

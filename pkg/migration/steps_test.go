@@ -85,15 +85,15 @@ func TestStepsGrantedByProof(t *testing.T) {
 			d := Decide(tc.observation(), noon())
 			switch {
 			case len(tc.marks) > 0:
-				g.Expect(d.Action).To(HaveField("Kind", outcome.ActionMarkMachines), "%+v", d)
+				g.Expect(d.Next()).To(HaveField("Kind", outcome.ActionMarkMachines), "%+v", d)
 				var names []string
-				for _, ref := range d.Action.Objects {
+				for _, ref := range d.Next().Objects {
 					names = append(names, ref.Name)
 				}
 				g.Expect(names).To(Equal(tc.marks))
 			case tc.to >= 0:
-				g.Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
-				g.Expect(*d.Action.Step).To(Equal(outcome.MachineSetStep{
+				g.Expect(d.Next()).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
+				g.Expect(*d.Next().Step).To(Equal(outcome.MachineSetStep{
 					Deployment: observation.Ref{
 						Kind:      "MachineDeployment",
 						Namespace: "kube-system",
@@ -104,9 +104,9 @@ func TestStepsGrantedByProof(t *testing.T) {
 					Version:    "9",
 					Replicas:   tc.to,
 				}))
-				g.Expect(d.Action.Objects[0].UID).To(Equal("ms-old"))
+				g.Expect(d.Next().Objects[0].UID).To(Equal("ms-old"))
 			default:
-				g.Expect(d.Action).To(BeNil(), "%+v", d.Action)
+				g.Expect(d.Next()).To(BeNil(), "%+v", d.Next())
 			}
 		})
 	}
@@ -174,8 +174,8 @@ func TestAMachineOfARevisionInBetweenGoes(t *testing.T) {
 	})
 	d := Decide(o, noon())
 	g := NewWithT(t)
-	g.Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
-	g.Expect(d.Action.Why).To(ContainSubstring("workers-between from 1 to 0"))
+	g.Expect(d.Next()).To(HaveField("Kind", outcome.ActionStepMachineSet), "%+v", d)
+	g.Expect(d.Next().Why).To(ContainSubstring("workers-between from 1 to 0"))
 }
 
 func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
@@ -189,7 +189,7 @@ func TestARollThatWaitedForUsIsNotStuck(t *testing.T) {
 		}
 	})
 	d := Decide(o, noon())
-	NewWithT(t).Expect(d.Action).To(HaveField("Kind", outcome.ActionStepMachineSet), "the manager was away for a day: %+v", d)
+	NewWithT(t).Expect(d.Next()).To(HaveField("Kind", outcome.ActionStepMachineSet), "the manager was away for a day: %+v", d)
 }
 
 func TestTheLeadersMachineGoesLast(t *testing.T) {
@@ -197,7 +197,7 @@ func TestTheLeadersMachineGoesLast(t *testing.T) {
 	o := pooled{3, 1, 0, "RRR", "P"}.observation()
 	o.CCMNode = observation.Known("workers-1-node-0")
 	d := Decide(o, noon())
-	g.Expect(d.Action.Objects[0].Name).To(Equal("workers-1-1"))
+	g.Expect(d.Next().Objects[0].Name).To(Equal("workers-1-1"))
 	o.CCMNode = observation.Unknown[string]("timeout")
-	g.Expect(Decide(o, noon()).Action.Objects[0].Name).To(Equal("workers-1-0"))
+	g.Expect(Decide(o, noon()).Next().Objects[0].Name).To(Equal("workers-1-0"))
 }

@@ -205,7 +205,7 @@ func holdWithFailure(in input, out outcome.Outcome) Decision {
 		return stays(in, out)
 	}
 	decision := walk(in)
-	if decision.Action == nil && decision.Wait == nil && decision.Failure == nil {
+	if decision.Next() == nil && decision.Wait == nil && decision.Failure == nil {
 		decision.Wait, decision.Failure = out.Wait, out.Failure
 	}
 	return decision
@@ -214,7 +214,7 @@ func holdWithFailure(in input, out outcome.Outcome) Decision {
 // stays leaves the rows as they are and does nothing.
 func stays(in input, out outcome.Outcome) Decision {
 	decision := walkOnly(in)
-	decision.Action, decision.Wait, decision.Failure = nil, out.Wait, out.Failure
+	decision.Action, decision.Repairs, decision.Wait, decision.Failure = nil, nil, out.Wait, out.Failure
 	for i := range decision.Rows {
 		if decision.Rows[i].Step == decision.Step {
 			decision.Rows[i] = stateOf(decision.Step, out)

@@ -152,7 +152,7 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 	g := NewWithT(t)
 	o := lockedQuiet()
 	edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
-	g.Expect(Decide(o, noon()).Action.Kind).To(Equal(outcome.ActionChangeArguments), "KCM runs them under the lock already")
+	g.Expect(Decide(o, noon()).Next().Kind).To(Equal(outcome.ActionChangeArguments), "KCM runs them under the lock already")
 }
 
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
@@ -274,12 +274,12 @@ func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {
 				test.when(&o)
 			}
 			d := Decide(o, noon())
-			g.Expect(d.Failure).NotTo(BeNil())
-			g.Expect(d.Failure.Reason).To(Equal(ucv1.LeaderDeadlineExceededReason))
+			g.Expect(d.Calls()).NotTo(BeNil())
+			g.Expect(d.Calls().Reason).To(Equal(ucv1.LeaderDeadlineExceededReason))
 			if test.offered {
-				g.Expect(d.Failure.Message).To(ContainSubstring(offer))
+				g.Expect(d.Calls().Message).To(ContainSubstring(offer))
 			} else {
-				g.Expect(d.Failure.Message).NotTo(ContainSubstring(offer))
+				g.Expect(d.Calls().Message).NotTo(ContainSubstring(offer))
 			}
 		})
 	}

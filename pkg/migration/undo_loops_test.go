@@ -177,9 +177,9 @@ func TestTheLoopsGoBack(t *testing.T) {
 func TestTheLoopsAreGivenBackWithTheFlagAsItWas(t *testing.T) {
 	g := NewWithT(t)
 	o := quiet()
-	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+	g.Expect(Decide(o, noon()).Next().Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
 	o.Cluster.Status.Handover.Original[0].Controllers = nil
-	change := Decide(o, noon()).Action.Arguments
+	change := Decide(o, noon()).Next().Arguments
 	g.Expect(change.Set).To(BeEmpty())
 	g.Expect(change.Remove).To(ConsistOf("controllers"), "it was not given")
 }

@@ -307,7 +307,7 @@ func undoRestsOn(d Decision) []string {
 		return []string{"ControlPlane", "MachineController"}
 	case d.Step == ucv1.StepUndoRoll:
 		return machines
-	case d.Action.Kind == outcome.ActionCloseFence, d.Action.Kind == outcome.ActionRecord && d.Step == ucv1.StepUndoFence:
+	case d.Next().Kind == outcome.ActionCloseFence, d.Next().Kind == outcome.ActionRecord && d.Step == ucv1.StepUndoFence:
 		return machines
 	case d.Step == ucv1.StepUndoFence:
 		return append([]string{"Addons"}, fence...)
@@ -328,24 +328,24 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	for _, stage := range undoStages() {
 		with := Decide(stage(), noon())
 		for fact, forget := range facts {
-			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Action.Kind, fact), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Next().Kind, fact), func(t *testing.T) {
 				g := NewWithT(t)
 				blind := stage()
 				forget(&blind)
 				without := Decide(blind, noon())
 				g.Expect(slices.Index(order, without.Step)).To(BeNumerically("<=", slices.Index(order, with.Step)))
-				g.Expect(without.Failure).To(BeNil(), "what is unknown is no failure")
-				if without.Action == nil {
+				g.Expect(without.Calls()).To(BeNil(), "what is unknown is no failure")
+				if without.Next() == nil {
 					g.Expect(without.Wait).NotTo(BeNil())
 					return
 				}
-				g.Expect(without.Action).To(Equal(with.Action))
+				g.Expect(without.Next()).To(Equal(with.Next()))
 				beginning := stage().Cluster.Status.Rollback == nil
 				if beginning {
 					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the undo begins without %s", fact)
 					return
 				}
-				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Action.Kind, fact)
+				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Next().Kind, fact)
 			})
 		}
 	}

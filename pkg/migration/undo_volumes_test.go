@@ -74,10 +74,10 @@ func TestGatesOfAnUndo(t *testing.T) {
 func TestTheLoopsAreGivenBackWithTheGatesInOneChange(t *testing.T) {
 	g := NewWithT(t)
 	o := withGates(quiet)()
-	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(
+	g.Expect(Decide(o, noon()).Next().Arguments.Set).To(ConsistOf(
 		outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}, outcome.Flag{Name: "--feature-gates", Value: "A=true"}))
 	attachedByCSI(&o)
-	g.Expect(Decide(o, noon()).Action.Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
+	g.Expect(Decide(o, noon()).Next().Arguments.Set).To(ConsistOf(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner"}))
 }
 
 // TestAKCMThatHasItsLoopsBackMayRollOut: its gates may follow hours later.

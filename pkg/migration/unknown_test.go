@@ -67,7 +67,7 @@ func restsOn(d Decision) []string {
 		"Finalize//ChangeArguments":           {"ControlPlane"},
 		"Finalize//SwitchDefaultClass":        {"Provider", "StorageClasses"},
 	}
-	return facts[string(d.Step)+"/"+d.Stage+"/"+string(d.Action.Kind)]
+	return facts[string(d.Step)+"/"+d.Stage+"/"+string(d.Next().Kind)]
 }
 
 func place(d Decision) int {
@@ -92,17 +92,17 @@ func TestWhatIsUnknownNeverPasses(t *testing.T) {
 				forget(&blind)
 				without := Decide(blind, noon())
 				g.Expect(place(without)).To(BeNumerically("<=", place(with)), "%s passes", with.Step)
-				g.Expect(without.Failure).To(BeNil(), "what is unknown is no failure")
+				g.Expect(without.Calls()).To(BeNil(), "what is unknown is no failure")
 				if without.Wait != nil && with.Wait == nil && without.Wait.Reason != ucv1.ProvingSilenceReason {
 					g.Expect(without.Wait.Unknown).To(BeTrue(), without.Wait.Message)
 				}
-				if without.Action == nil {
+				if without.Next() == nil {
 					return
 				}
-				g.Expect(with.Action).NotTo(BeNil())
-				g.Expect(without.Action).To(Equal(with.Action))
-				g.Expect(restsOn(with)).NotTo(BeEmpty(), "say what %s rests on", with.Action.Kind)
-				g.Expect(restsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Action.Kind, fact)
+				g.Expect(with.Next()).NotTo(BeNil())
+				g.Expect(without.Next()).To(Equal(with.Next()))
+				g.Expect(restsOn(with)).NotTo(BeEmpty(), "say what %s rests on", with.Next().Kind)
+				g.Expect(restsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Next().Kind, fact)
 			})
 		}
 	}
@@ -122,8 +122,8 @@ func TestWhatIsAbsentNeverPasses(t *testing.T) {
 				g.Expect(place(without)).To(BeNumerically("<=", place(with)))
 				// Before the start, no CCM that leads is what one hopes for.
 				hoped := fact == "CCMLease" && o.Cluster.Status.Handover == nil
-				if without.Action != nil && !hoped {
-					g.Expect(without.Action).To(Equal(with.Action))
+				if without.Next() != nil && !hoped {
+					g.Expect(without.Next()).To(Equal(with.Next()))
 					g.Expect(restsOn(with)).NotTo(ContainElement(fact))
 				}
 			})
@@ -137,7 +137,7 @@ func TestNothingIsDecidedFromNothing(t *testing.T) {
 		o := Observation{Cluster: stage().Cluster}
 		d := Decide(o, noon())
 		if o.Cluster.Status.CompletedAt == nil {
-			g.Expect(d.Action).To(BeNil())
+			g.Expect(d.Next()).To(BeNil())
 			g.Expect(d.Wait.Unknown).To(BeTrue())
 		}
 	}

@@ -18,6 +18,8 @@ type Outcome struct {
 	Action  *Action
 	Wait    *Wait
 	Failure *Failure
+	// Repair is what the controller does about the failure.
+	Repair *Action
 	// Facts are the checkpoints as they are with this outcome: the whole of them, not a change. Nil: they are as they were.
 	Facts *ucv1.Facts
 	// Instructions are what someone else has to change in the control plane, in order.

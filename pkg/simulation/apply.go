@@ -18,7 +18,7 @@ type Pass struct {
 
 // Act does one action; false means that it was refused, or killed in between.
 func (c *Controller) Act(p Pass) bool {
-	w, action := c.world, *p.Decision.Action
+	w, action := c.world, *p.Decision.Next()
 	switch action.Kind {
 	case outcome.ActionRestoreAnnotations:
 		w.annotate()
@@ -54,15 +54,15 @@ func (c *Controller) Act(p Pass) bool {
 
 // actOnEach is for actions of the user cluster, which may write several objects; false means as much as that of Act.
 func (c *Controller) actOnEach(p Pass) bool {
-	switch p.Decision.Action.Kind {
+	switch p.Decision.Next().Kind {
 	case outcome.ActionApplyAddons:
-		return c.applyAddons(*p.Decision.Action, p.Decision)
+		return c.applyAddons(*p.Decision.Next(), p.Decision)
 	case outcome.ActionRollMachineDeployment:
-		return c.roll(*p.Decision.Action, p.Decision)
+		return c.roll(*p.Decision.Next(), p.Decision)
 	case outcome.ActionStepMachineSet:
-		return c.lower(*p.Decision.Action)
+		return c.lower(*p.Decision.Next())
 	case outcome.ActionReturnMinReady:
-		return c.returnMinReady(*p.Decision.Action)
+		return c.returnMinReady(*p.Decision.Next())
 	case outcome.ActionCreateCanary:
 		return c.createCanary(p.Decision)
 	case outcome.ActionRemoveCanary:

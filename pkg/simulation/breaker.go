@@ -54,7 +54,7 @@ func (c *Controller) returnMinReady(action outcome.Action) bool {
 
 // mark Machines, one after the other; false means that it was killed in between.
 func (c *Controller) mark(decision migration.Decision) bool {
-	for _, ref := range decision.Action.Objects {
+	for _, ref := range decision.Next().Objects {
 		for _, m := range c.world.Machines.All {
 			if m.UID == ref.UID {
 				m.GoesFirst = true

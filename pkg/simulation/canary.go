@@ -24,7 +24,7 @@ type CanaryObject struct {
 
 // createCanary makes what is missing, one object after the other.
 func (c *Controller) createCanary(decision migration.Decision) bool {
-	w, plan := c.world, decision.Action.Canary
+	w, plan := c.world, decision.Next().Canary
 	if w.Canary.Deployment() == nil {
 		if w.Cloud.webhookRefuses() {
 			return false
@@ -53,7 +53,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 
 func (c *Controller) removeCanary(decision migration.Decision) bool {
 	w := c.world
-	for _, ref := range decision.Action.Objects {
+	for _, ref := range decision.Next().Objects {
 		if d := w.Canary.Deployment(); d != nil && d.UID == ref.UID {
 			d.Deleting = true
 		}

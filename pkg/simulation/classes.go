@@ -70,7 +70,7 @@ func (st *Storage) Defaults() []string {
 
 // switchDefaultClass looks again, and changes one class after the other; one that is gone is a conflict.
 func (c *Controller) switchDefaultClass(p Pass) bool {
-	w, action := c.world, p.Decision.Action
+	w, action := c.world, p.Decision.Next()
 	for _, name := range w.Storage.Defaults() {
 		if !slices.ContainsFunc(action.Objects, func(object observation.Ref) bool { return object.Name == name }) {
 			return false

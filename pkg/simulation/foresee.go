@@ -77,7 +77,7 @@ func Foresee(start Start) Future {
 		future.Replaced = append(future.Replaced, w.Machines.missing(gone)...)
 		pass := c.foresee()
 		idle++
-		if pass.Decision.Action != nil {
+		if pass.Decision.Next() != nil {
 			pass.Replaced = future.Replaced[replacedBy(future.Passes):]
 			future.Passes = append(future.Passes, pass)
 			idle = 0
@@ -110,7 +110,7 @@ func (c *Controller) foresee() Foreseen {
 	o := c.Observe()
 	p := Pass{Decision: migration.Decide(o, w.Now), Leases: w.Leases.Releasable()}
 	foreseen := Foreseen{Decision: p.Decision}
-	if p.Decision.Action != nil {
+	if p.Decision.Next() != nil {
 		foreseen.Components = w.picture().Components
 		c.Act(p)
 	}

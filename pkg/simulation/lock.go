@@ -116,8 +116,8 @@ func (ls *Leases) Releasable() map[outcome.ActionKind]Lease {
 
 // Conflicts is the API's answer to who takes a Lease that was renewed since it was looked at.
 func (ls *Leases) Conflicts(p Pass) bool {
-	now, taken := ls.Releasable()[p.Decision.Action.Kind]
-	return taken && now != p.Leases[p.Decision.Action.Kind]
+	now, taken := ls.Releasable()[p.Decision.Next().Kind]
+	return taken && now != p.Leases[p.Decision.Next().Kind]
 }
 
 // takeLock takes it away, but not from someone who holds it.

@@ -34,12 +34,12 @@ func conditional() map[outcome.ActionKind]string {
 
 // shown says that a pass stands in the plan: one that only records facts changes nothing but the status.
 func shown(decision migration.Decision) bool {
-	return decision.Action != nil && decision.Action.Kind != outcome.ActionRecord
+	return decision.Next() != nil && decision.Next().Kind != outcome.ActionRecord
 }
 
 // counted says that an action is done whatever happens meanwhile.
 func counted(decision migration.Decision) bool {
-	return shown(decision) && conditional()[decision.Action.Kind] == ""
+	return shown(decision) && conditional()[decision.Next().Kind] == ""
 }
 
 func actions(in Input, future simulation.Future) []Action {
@@ -61,7 +61,7 @@ func actions(in Input, future simulation.Future) []Action {
 }
 
 func actionOf(in Input, pass simulation.Foreseen, applied map[string]bool) Action {
-	action := *pass.Decision.Action
+	action := *pass.Decision.Next()
 	planned := Action{
 		Step: pass.Decision.Step, Stage: pass.Decision.Stage, Kind: action.Kind, Cluster: clusterOf(action), Why: action.Why,
 		Conditional: conditional()[action.Kind],

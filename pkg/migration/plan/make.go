@@ -98,8 +98,8 @@ func outcomeOf(future simulation.Future, is situation, changes int) Outcome {
 	last := future.Last
 	outcome := Outcome{State: Finishes, Step: last.Step, Message: is.ending(future, changes), Instructions: last.Instructions}
 	switch {
-	case last.Failure != nil:
-		outcome.State, outcome.Reason, outcome.Message = Stalls, last.Failure.Reason, last.Failure.Message
+	case last.Calls() != nil:
+		outcome.State, outcome.Reason, outcome.Message = Stalls, last.Calls().Reason, last.Calls().Message
 	case last.Wait != nil:
 		outcome.State, outcome.Reason, outcome.Message = Waits, last.Wait.Reason, last.Wait.Message
 	case future.Endless:

@@ -29,10 +29,10 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 		}
 	}
 	for _, pass := range future.Passes {
-		if pass.Decision.Action.Kind != outcome.ActionRollMachineDeployment {
+		if pass.Decision.Next().Kind != outcome.ActionRollMachineDeployment {
 			continue
 		}
-		for _, ref := range pass.Decision.Action.Objects {
+		for _, ref := range pass.Decision.Next().Objects {
 			at := slices.IndexFunc(machines.Deployments, func(d observation.MachineDeployment) bool { return d.UID == ref.UID })
 			if at >= 0 {
 				list = append(list, rolloutOf(in, machines.Deployments[at], future.Replaced))
@@ -45,8 +45,8 @@ func rollouts(in Input, future simulation.Future) []Rollout {
 func toldLater(future simulation.Future) map[string]bool {
 	told := map[string]bool{}
 	for _, pass := range future.Passes {
-		if pass.Decision.Action.Kind == outcome.ActionRollMachineDeployment {
-			for _, ref := range pass.Decision.Action.Objects {
+		if pass.Decision.Next().Kind == outcome.ActionRollMachineDeployment {
+			for _, ref := range pass.Decision.Next().Objects {
 				told[ref.UID] = true
 			}
 		}

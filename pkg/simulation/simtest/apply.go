@@ -88,7 +88,7 @@ func (c *Controller) Apply(p pass) {
 	if p.Decision.Proofs != nil {
 		w.Proofs = p.Decision.Proofs.ByNode
 	}
-	if p.Decision.Action != nil {
+	if p.Decision.Next() != nil {
 		if w.Leases.Conflicts(p.Pass) {
 			return
 		}
@@ -97,7 +97,7 @@ func (c *Controller) Apply(p pass) {
 			return
 		}
 	}
-	if p.Decision.Action != nil {
+	if p.Decision.Next() != nil {
 		c.cache.wrote(w.Now)
 	}
 	if p.Decision.Facts == nil {
@@ -131,10 +131,10 @@ func (c *Controller) report(decision migration.Decision) {
 	w := c.world
 	before := w.last
 	w.last = decision
-	if decision.Action != nil {
-		w.Say("%s: %s: %s", decision.Step, decision.Action.Kind, decision.Action.Why)
+	if decision.Next() != nil {
+		w.Say("%s: %s: %s", decision.Step, decision.Next().Kind, decision.Next().Why)
 	}
-	if now := said(decision); now != said(before) && (decision.Action == nil || decision.Failure != nil || decision.Wait != nil) {
+	if now := said(decision); now != said(before) && (decision.Next() == nil || decision.Calls() != nil || decision.Wait != nil) {
 		w.Say("%s", now)
 	}
 }
@@ -142,8 +142,8 @@ func (c *Controller) report(decision migration.Decision) {
 // said is what a decision says besides its action.
 func said(d migration.Decision) string {
 	switch {
-	case d.Failure != nil:
-		return string(d.Step) + ": STALLED " + d.Failure.Reason + ": " + d.Failure.Message
+	case d.Calls() != nil:
+		return string(d.Step) + ": STALLED " + d.Calls().Reason + ": " + d.Calls().Message
 	case d.Wait != nil:
 		return string(d.Step) + ": waits " + d.Wait.Reason + ": " + d.Wait.Message
 	}

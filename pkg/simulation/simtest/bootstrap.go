@@ -63,7 +63,7 @@ func checkBootstraps(i *invariants, w *World, d migration.Decision) {
 	rolls := does(d, outcome.ActionRollMachineDeployment) || does(d, outcome.ActionStepMachineSet) ||
 		does(d, outcome.ActionMarkMachines)
 	if rolls && len(names) > 0 && !w.undoing() {
-		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Action.Kind, names)
+		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Next().Kind, names)
 	}
 }
 

@@ -89,17 +89,17 @@ func uninitialized(w *World, d *simulation.MachineDeployment) (names []string) {
 // checkStep: what we let go never leaves fewer Machines that serve than replicas − maxUnavailable, unless what goes does not
 // serve itself; whichever Machine the machine-controller takes. It holds at the moment of looking, for all but that is not ours.
 func checkStep(i *invariants, w *World, d migration.Decision) {
-	if d.Action == nil || d.Action.Kind != outcome.ActionStepMachineSet {
+	if d.Next() == nil || d.Next().Kind != outcome.ActionStepMachineSet {
 		return
 	}
 	for _, deployment := range w.Machines.Deployments {
-		if deployment.UID != d.Action.Step.Deployment.UID {
+		if deployment.UID != d.Next().Step.Deployment.UID {
 			continue
 		}
 		if deployment.Paused {
 			i.fail("rule 10: a step of MachineDeployment %s, which is paused", deployment.Name)
 		}
-		serving, lost := servingAfter(w, deployment, *d.Action)
+		serving, lost := servingAfter(w, deployment, *d.Next())
 		if least := deployment.Replicas - deployment.MayBeUnavailable(); lost > 0 && serving-lost < least {
 			i.fail(
 				"rule 10: a step of MachineDeployment %s leaves %d Machines that serve of at least %d",
@@ -142,15 +142,15 @@ func marked(w *World, s *simulation.MachineSet) int {
 
 // checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
 func checkGuarded(i *invariants, w *World, d migration.Decision) {
-	if d.Action == nil || d.Action.Kind != outcome.ActionRollMachineDeployment || w.undoing() {
+	if d.Next() == nil || d.Next().Kind != outcome.ActionRollMachineDeployment || w.undoing() {
 		return
 	}
-	if !d.Action.Endless {
+	if !d.Next().Endless {
 		i.fail("rule 10: a MachineDeployment is rolled without the breaker")
 	}
 	for _, deployment := range w.Machines.Deployments {
 		if deployment.Guard.Owner != "" &&
-			slices.ContainsFunc(d.Action.Objects, func(ref observation.Ref) bool { return ref.UID == deployment.UID }) {
+			slices.ContainsFunc(d.Next().Objects, func(ref observation.Ref) bool { return ref.UID == deployment.UID }) {
 			i.fail("rule 10: MachineDeployment %s is rolled, its minReadySeconds is that of %s", deployment.Name, deployment.Guard.Owner)
 		}
 	}

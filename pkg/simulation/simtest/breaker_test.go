@@ -51,10 +51,10 @@ func TestTheBreakerHolds(t *testing.T) {
 		}
 	}
 	rolled := func(d migration.Decision) bool {
-		return d.Action == nil && d.Wait != nil && d.Step == ucv1.StepRoll && d.Wait.Reason == ucv1.WaitingForMachinesReason
+		return d.Next() == nil && d.Wait != nil && d.Step == ucv1.StepRoll && d.Wait.Reason == ucv1.WaitingForMachinesReason
 	}
 	refused := func(_ int, point KillPoint, decision migration.Decision) bool {
-		return point == AfterDecide && decision.Action != nil && decision.Action.Kind == outcome.ActionStepMachineSet
+		return point == AfterDecide && decision.Next() != nil && decision.Next().Kind == outcome.ActionStepMachineSet
 	}
 	for name, test := range map[string]struct {
 		pool   Pool

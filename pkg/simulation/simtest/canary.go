@@ -18,7 +18,7 @@ func checkCanary(i *invariants, w *World, o observation.Observation, d migration
 	}
 	if !w.undoing() && (kind == "" || kind == ucv1.CanaryMachine) {
 		for _, pool := range o.Machines.Value().Deployments {
-			if pool.Replicas > 0 && isRolled(d.Action, pool.Ref) {
+			if pool.Replicas > 0 && isRolled(d.Next(), pool.Ref) {
 				i.fail("rule 9: %s is rolled before the canary was proven", pool.Ref)
 			}
 		}

@@ -11,12 +11,12 @@ import (
 
 // recasts says that the CCM is applied again with or without its loop cloud-node, which takes the steps back for a pass.
 func recasts(w *World, d migration.Decision) bool {
-	return d.Action != nil && d.Action.AddonSet == outcome.CCMSet && w.CCM.CloudNode != w.CCM.WantsCloudNode()
+	return d.Next() != nil && d.Next().AddonSet == outcome.CCMSet && w.CCM.CloudNode != w.CCM.WantsCloudNode()
 }
 
 // checkFlag: no Machine joins external before there is someone who initializes its Node.
 func checkFlag(i *invariants, w *World, p pass) {
-	change := p.Decision.Action.Arguments
+	change := p.Decision.Next().Arguments
 	at := slices.IndexFunc(w.ControlPlane.Workloads, func(d *simulation.Workload) bool {
 		return d.UID == change.Target.UID && d.Flag != ""
 	})

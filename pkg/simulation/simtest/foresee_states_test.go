@@ -61,7 +61,7 @@ func planAndRun(t *testing.T, seed uint64) error {
 			difference,
 			future.Last.Step,
 			future.Last.Wait,
-			future.Last.Failure,
+			future.Last.Calls(),
 		)
 	}
 	return nil
@@ -86,8 +86,8 @@ func (w *World) goOn() (done []outcome.Action, err error) {
 	w.Cluster.Spec.Paused = false
 	w.scenario.Interventions, w.scenario.Faults, w.scenario.Attentive = nil, Faults{}, false
 	w.scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-		if point == AfterDecide && d.Action != nil {
-			done = append(done, *d.Action)
+		if point == AfterDecide && d.Next() != nil {
+			done = append(done, *d.Next())
 		}
 		return false
 	}

@@ -54,8 +54,8 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 				future := simulation.Foresee(StartOf(NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)))
 				var done []outcome.Action
 				scenario.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-					if point == AfterDecide && d.Action != nil {
-						done = append(done, *d.Action)
+					if point == AfterDecide && d.Next() != nil {
+						done = append(done, *d.Next())
 					}
 					return false
 				}
@@ -73,7 +73,7 @@ func TestWhatIsForeseenIsWhatHappens(t *testing.T) {
 func foreseenVerbs(future simulation.Future) []outcome.Action {
 	actions := make([]outcome.Action, 0, len(future.Passes))
 	for _, pass := range future.Passes {
-		actions = append(actions, *pass.Decision.Action)
+		actions = append(actions, *pass.Decision.Next())
 	}
 	return actions
 }

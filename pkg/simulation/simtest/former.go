@@ -27,7 +27,7 @@ func evictCCM(w *World) {
 // checkRight: what we granted ourselves for a time is taken back.
 func checkRight(i *invariants, w *World, o observation.Observation, d migration.Decision) {
 	over := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack && o.Cluster.Status.Rollback.FinishedAt != nil
-	if over && d.Action == nil && w.Leases.MayFreeKCM {
+	if over && d.Next() == nil && w.Leases.MayFreeKCM {
 		i.fail("the right to free KCM's Lease is left at step %s", d.Step)
 	}
 }
@@ -59,5 +59,5 @@ func aboutLeases(d migration.Decision) bool {
 
 // sameBut: the action is the same, but for what is done about Leases.
 func sameBut(d, without migration.Decision) bool {
-	return does(d, without.Action.Kind) || aboutLeases(d) || aboutLeases(without)
+	return does(d, without.Next().Kind) || aboutLeases(d) || aboutLeases(without)
 }

@@ -103,20 +103,23 @@ func (i *invariants) decided(w *World, o observation.Observation, d migration.De
 	checkWaitsForVolumes(i, w, d)
 	checkRight(i, w, o, d)
 	i.checkRelease(w, o, d)
-	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Action != nil &&
-		d.Action.Kind != outcome.ActionRelease &&
+	if i.previous.Step == ucv1.StepFinished && d.Step == ucv1.StepFinished && d.Next() != nil &&
+		d.Next().Kind != outcome.ActionRelease &&
 		w.Now.Sub(w.disturbed) > settling {
-		i.fail("rule 1: a finished cluster is acted on: %s", d.Action.Kind)
+		i.fail("rule 1: a finished cluster is acted on: %s", d.Next().Kind)
 	}
 	i.previous = d
 }
 
 func (i *invariants) checkShape(o observation.Observation, d migration.Decision) {
 	set := 0
-	for _, is := range []bool{actsAlone(d), d.Wait != nil, d.Failure != nil && !haltsBeside(d)} {
+	for _, is := range []bool{d.Action != nil, d.Wait != nil, d.Failure != nil} {
 		if is {
 			set++
 		}
+	}
+	if len(d.Repairs) > 0 && d.Wait == nil && d.Failure == nil {
+		i.fail("decision at step %s repairs %s, and waits and calls for nothing", d.Step, d.Repairs[0].Kind)
 	}
 	paused := o.Cluster.Spec.Paused || !o.Cluster.ExternalCloudProvider()
 	atRest := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack
@@ -159,7 +162,7 @@ func (i *invariants) checkOrder(w *World, o observation.Observation, d migration
 		return
 	}
 	at := position(d.Step)
-	guard := d.Failure != nil && d.Failure.Reason == ucv1.CloudLoopsContendedReason
+	guard := d.Calls() != nil && d.Calls().Reason == ucv1.CloudLoopsContendedReason
 	unknown := d.Wait != nil && d.Wait.Unknown
 	if guard {
 		w.disturbed = w.Now
@@ -177,7 +180,7 @@ func (w *World) settled(d migration.Decision) bool {
 
 // acting checks an action at the moment of acting, against the truth at the moment of looking.
 func (i *invariants) acting(w *World, p pass) {
-	action := p.Decision.Action
+	action := p.Decision.Next()
 	switch action.Kind {
 	case outcome.ActionChangeArguments:
 		i.checkChange(w, p, *action.Arguments)
@@ -214,9 +217,9 @@ func (i *invariants) checkApplied(w *World, action outcome.Action) {
 }
 
 func (i *invariants) checkRoll(w *World, p pass) {
-	idle := p.truth.idle(p.Decision.Action.Objects)
+	idle := p.truth.idle(p.Decision.Next().Objects)
 	// To turn one round that does not serve anyway disrupts nothing more.
-	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.Decision.Action.Objects) <= budget(w)
+	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.Decision.Next().Objects) <= budget(w)
 	if used := p.truth.busy + len(idle); used > budget(w) && !turns {
 		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, budget(w))
 	}

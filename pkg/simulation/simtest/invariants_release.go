@@ -38,7 +38,7 @@ func (i *invariants) checkRelease(w *World, o observation.Observation, d migrati
 // factsOf are those that an action must not be emitted without, where the Cluster stands.
 func factsOf(w *World, d migration.Decision) []string {
 	deleted := !w.Cluster.DeletionTimestamp.IsZero()
-	switch kind := d.Action.Kind; {
+	switch kind := d.Next().Kind; {
 	case d.Step == ucv1.StepUndoLoops:
 		return []string{
 			"ControlPlane",
@@ -52,7 +52,7 @@ func factsOf(w *World, d migration.Decision) []string {
 			"Provider",
 			"OtherManagers",
 		}
-	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.Addons.Obsolete, d.Action.Objects[0]):
+	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.Addons.Obsolete, d.Next().Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
 	case kind == outcome.ActionRevokeLease && deleted:
 		return nil // It takes back what was granted, wherever KCM stands.
@@ -62,7 +62,7 @@ func factsOf(w *World, d migration.Decision) []string {
 		// Someone closed it: no Lease has to be cleared for the first leader.
 		return []string{"ControlPlane", "Fence", "Addons", "OtherManagers"}
 	}
-	return restsOn()[d.Action.Kind]
+	return restsOn()[d.Next().Kind]
 }
 
 func handedOver(w *World) bool {

@@ -51,14 +51,14 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	if position(without.Step) > position(d.Step) && !drift && !keptFromGoing(w, d, without) && !undoTurned(w) {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
-	if without.Action == nil ||
-		slices.Contains([]outcome.ActionKind{outcome.ActionRestoreAnnotations, outcome.ActionCloseFence}, without.Action.Kind) {
+	if without.Next() == nil ||
+		slices.Contains([]outcome.ActionKind{outcome.ActionRestoreAnnotations, outcome.ActionCloseFence}, without.Next().Kind) {
 		return
 	}
 	// What is left of the probe goes first where it is seen; a deletion does not wait for it where it cannot be looked at.
 	drift = drift || fact == "Probe" && does(without, outcome.ActionRelease)
 	if !drift && !sameBut(d, without) {
-		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Action.Kind)
+		i.fail("rule 3: without %s, step %s does %s", fact, without.Step, without.Next().Kind)
 	}
 	i.checkRestsOn(w, without, fact)
 }
@@ -66,11 +66,11 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 // keptFromGoing: a deleted Cluster that may go stands at the step that it is at; what keeps it is told at the step that it would
 // leave half done.
 func keptFromGoing(w *World, d, without migration.Decision) bool {
-	return !w.Cluster.DeletionTimestamp.IsZero() && (does(d, outcome.ActionRelease) || without.Action == nil)
+	return !w.Cluster.DeletionTimestamp.IsZero() && (does(d, outcome.ActionRelease) || without.Next() == nil)
 }
 
 func does(d migration.Decision, kind outcome.ActionKind) bool {
-	return d.Action != nil && d.Action.Kind == kind
+	return d.Next() != nil && d.Next().Kind == kind
 }
 
 // checkRestsOn: without Nodes, no one has to lead.
@@ -79,6 +79,6 @@ func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact str
 	ledForNoOne := fact == "CCMLease" && (len(w.Nodes.All) == 0 || without.Step == ucv1.StepUndoRoll)
 	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
 	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {
-		i.fail("rule 3: %s does not look at %s", without.Action.Kind, fact)
+		i.fail("rule 3: %s does not look at %s", without.Next().Kind, fact)
 	}
 }

@@ -86,7 +86,7 @@ func randomCache(rng *rand.Rand, s *Scenario) {
 func asked(scenario Scenario, unnamed *error) Scenario {
 	killAt := scenario.KillAt
 	scenario.KillAt = func(passes int, point KillPoint, decision migration.Decision) bool {
-		*unnamed = cmp.Or(*unnamed, messages.UnnamedIn(decision.Failure, decision.Wait))
+		*unnamed = cmp.Or(*unnamed, messages.UnnamedIn(decision.Calls(), decision.Wait))
 		return killAt != nil && killAt(passes, point, decision)
 	}
 	return scenario

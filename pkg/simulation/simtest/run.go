@@ -104,8 +104,8 @@ func (w *World) changing() bool {
 // idle says that the controller does nothing and waits for nothing but a person.
 func (w *World) idle() bool {
 	d := w.last
-	return d.Action == nil && d.Wait == nil &&
-		(d.Failure != nil || d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack || w.Cluster.Spec.Paused)
+	return d.Next() == nil && d.Wait == nil &&
+		(d.Calls() != nil || d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack || w.Cluster.Spec.Paused)
 }
 
 func (w *World) finish() {
@@ -116,8 +116,8 @@ func (w *World) finish() {
 	if w.last.Wait != nil {
 		o.Reason, o.Message = w.last.Wait.Reason, w.last.Wait.Message
 	}
-	if w.last.Failure != nil {
-		o.Reason, o.Message = w.last.Failure.Reason, w.last.Failure.Message
+	if w.last.Calls() != nil {
+		o.Reason, o.Message = w.last.Calls().Reason, w.last.Calls().Message
 	}
 	for _, row := range w.last.Rows {
 		o.Reasons[row.Step] = row.Reason

@@ -129,7 +129,7 @@ type Intervention struct {
 
 // Stalled is for interventions that wait until a person is called for.
 func Stalled(reason string) func(*World) bool {
-	return func(w *World) bool { return w.last.Failure != nil && w.last.Failure.Reason == reason }
+	return func(w *World) bool { return w.last.Calls() != nil && w.last.Calls().Reason == reason }
 }
 
 // AtStep is for interventions that wait for a step.

@@ -68,7 +68,7 @@ func KilledInTheMiddle() Scenario {
 	s.Name = "epsilon"
 	killed := false
 	s.KillAt = func(_ int, point KillPoint, d migration.Decision) bool {
-		now := !killed && point == BeforePersist && d.Action != nil && d.Action.Kind == outcome.ActionRollMachineDeployment
+		now := !killed && point == BeforePersist && d.Next() != nil && d.Next().Kind == outcome.ActionRollMachineDeployment
 		killed = killed || now
 		return now
 	}

@@ -350,10 +350,10 @@ func TestUndoGoesOnAfterEveryKill(t *testing.T) {
 					s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
 					s.Gates = map[string]bool{"CSIMigrationSimcloud": true}
 					s.KillAt = func(_ int, at KillPoint, d migration.Decision) bool {
-						if at != point || d.Action == nil || position(d.Step) < position(ucv1.StepUndoMachineController) || killed[d.Action.Why] {
+						if at != point || d.Next() == nil || position(d.Step) < position(ucv1.StepUndoMachineController) || killed[d.Next().Why] {
 							return false
 						}
-						killed[d.Action.Why] = true
+						killed[d.Next().Why] = true
 						return true
 					}
 				})
