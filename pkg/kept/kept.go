@@ -80,7 +80,7 @@ func (v *Value[T]) holds(ctx context.Context, now time.Time, mark Mark) (observa
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	young := !v.at.IsZero() && !now.Before(v.at) && now.Sub(v.at) < cmp.Or(mark.Most, MostAge)
-	return v.read, young && mark == v.mark && isFresh(ctx, v.at)
+	return v.read, young && mark == v.mark && IsFresh(ctx, v.at)
 }
 
 type liveKey struct{}
@@ -93,7 +93,8 @@ func LiveSince(ctx context.Context, began time.Time) context.Context {
 	return context.WithValue(ctx, liveKey{}, began)
 }
 
-func isFresh(ctx context.Context, at time.Time) bool {
+// IsFresh says that a read of this moment is new enough for what rests on it.
+func IsFresh(ctx context.Context, at time.Time) bool {
 	since, live := ctx.Value(liveKey{}).(time.Time)
 	return !live || !since.IsZero() && !at.Before(since)
 }

@@ -24,19 +24,35 @@ import (
 func (e *Elections) Lease(ctx context.Context, namespace, name string) observation.Observed[observation.Lease] {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	e.watches.Lease(key, &leaseStore{key: key, tracker: e.tracker, wake: e.watches.Wake})
-	before := e.tracker.get(key)
-	if before.standsFor(e.clock.Now()) && !kept.IsLive(ctx) && e.watches.SeesLease(key) {
-		return before.asSeen()
+	look := leaseLook{at: e.clock.Now(), watched: e.watches.SeesLease(key), before: e.tracker.get(key),
+		writes: e.watches.Mark(coordinationv1.SchemeGroupVersion.WithResource("leases")).Changes}
+	if look.suffices(ctx) {
+		return look.before.asSeen()
 	}
 	lease := &coordinationv1.Lease{}
 	switch err := e.client.Get(ctx, key, lease); {
 	case apierrors.IsNotFound(err):
-		e.tracker.observe(key, nil)
+		e.tracker.read(key, look, nil)
 		return observation.Absent[observation.Lease]()
 	case err != nil:
 		return observation.Unknown[observation.Lease](reads.Because("reading Lease "+key.String(), err))
 	}
-	return e.tracker.read(key, before.version, lease).asSeen()
+	return e.tracker.read(key, look, lease).asSeen()
+}
+
+// leaseLook is one look at a Lease: when, whether a watch shows changes of it, what was known of it, and how often we wrote
+// Leases.
+type leaseLook struct {
+	at      time.Time
+	watched bool
+	before  leaseRecord
+	writes  uint64
+}
+
+// suffices says that it need not be read: a watch shows changes of it, and we wrote none since. A proof takes nothing from a
+// watch, which has no moment at which it was read.
+func (l leaseLook) suffices(ctx context.Context) bool {
+	return l.watched && l.before.writes == l.writes && l.before.standsFor(l.at) && kept.IsFresh(ctx, l.before.readAt)
 }
 
 // mostSilence is how long what a watch delivered of a Lease may stand for it: a Lease that is renewed has the next renewal by
@@ -61,17 +77,26 @@ type leaseRecord struct {
 	version   string
 	exists    bool
 	spec      coordinationv1.LeaseSpec
-	// delivered says that a watch showed it as it is here.
+	// delivered says that a watch showed it as it is here, or would have shown what changed since it was read.
 	delivered bool
+	// told counts what a watch said. readAt is when it was read, if a watch said nothing since; by then we had written Leases that
+	// often.
+	told   uint64
+	readAt time.Time
+	writes uint64
 }
 
-// standsFor says that what a watch delivered is so. One that does not exist is not made often.
+// standsFor says that what a watch delivered is so, or what was read beside it. One that does not exist is not made often.
 func (r leaseRecord) standsFor(now time.Time) bool {
 	most := mostSilence
 	if !r.exists {
 		most = kept.MostAge
 	}
-	return r.delivered && now.Sub(r.noted) < most
+	known := r.noted
+	if !r.readAt.IsZero() {
+		known = r.readAt
+	}
+	return r.delivered && now.Sub(known) < most
 }
 
 func (r leaseRecord) asSeen() observation.Observed[observation.Lease] {
@@ -110,7 +135,7 @@ func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.L
 		return false
 	}
 	holderChanged = t.note(key, lease)
-	t.setDelivered(key, true)
+	t.tell(key, true)
 	return holderChanged
 }
 
@@ -119,13 +144,14 @@ func (t *leaseTracker) deliverAbsent(key types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.note(key, nil)
-	t.setDelivered(key, true)
+	t.tell(key, true)
 }
 
-// setDelivered is called with the lock held.
-func (t *leaseTracker) setDelivered(key types.NamespacedName, delivered bool) {
+// tell is called with the lock held, when a watch says something.
+func (t *leaseTracker) tell(key types.NamespacedName, delivered bool) {
 	record := t.seen[key]
 	record.delivered = delivered
+	record.told++
 	t.seen[key] = record
 }
 
@@ -133,26 +159,25 @@ func (t *leaseTracker) setDelivered(key types.NamespacedName, delivered bool) {
 func (t *leaseTracker) mustRead(key types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.setDelivered(key, false)
+	t.tell(key, false)
 }
 
-// read notes what was read since a version was known, and returns what is known now: the newer one that a watch delivered
-// meanwhile, else a holder who is gone would count as one who renewed. A read that is older than what was known before it
-// is believed: a user cluster that was restored from a backup counts from an earlier version again.
-func (t *leaseTracker) read(key types.NamespacedName, since string, lease *coordinationv1.Lease) leaseRecord {
+// read notes what a look brought, nil: no Lease, and returns what is known now: the newer one that a watch delivered meanwhile,
+// else a holder who is gone would count as one who renewed. A read that is older than what was known before it is believed: a
+// user cluster that was restored from a backup counts from an earlier version again. When a watch said something meanwhile, no
+// one knows which of the two came last, and it is read again the next time.
+func (t *leaseTracker) read(key types.NamespacedName, look leaseLook, lease *coordinationv1.Lease) leaseRecord {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !older(lease.ResourceVersion, t.seen[key].version) || older(lease.ResourceVersion, since) {
-		t.note(key, lease)
+	if lease != nil && older(lease.ResourceVersion, t.seen[key].version) && !older(lease.ResourceVersion, look.before.version) {
+		return t.seen[key]
+	}
+	t.note(key, lease)
+	if record := t.seen[key]; look.watched && record.told == look.before.told {
+		record.delivered, record.readAt, record.writes = true, look.at, look.writes
+		t.seen[key] = record
 	}
 	return t.seen[key]
-}
-
-// observe notes what was seen; nil: no Lease.
-func (t *leaseTracker) observe(key types.NamespacedName, lease *coordinationv1.Lease) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.note(key, lease)
 }
 
 // older says that a version is older than another one, as far as they can be compared.
@@ -167,6 +192,7 @@ func (t *leaseTracker) note(key types.NamespacedName, lease *coordinationv1.Leas
 	before, looked := t.seen[key]
 	after := before
 	after.noted, after.exists, after.spec, after.delivered = now, false, coordinationv1.LeaseSpec{}, false
+	after.readAt = time.Time{} // What a watch shows was not read.
 	if lease != nil {
 		after.version, after.exists, after.spec = lease.ResourceVersion, true, lease.Spec
 		after.ref = observation.Ref{Kind: "Lease", Namespace: key.Namespace, Name: key.Name, UID: string(lease.UID)}

@@ -110,7 +110,7 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 				},
 			)
 			if given.before != "" {
-				s.tracker.observe(key, of("b", given.before))
+				s.tracker.read(key, leaseLook{}, of("b", given.before))
 			}
 			clk.Step(time.Minute)
 			seen := s.Lease(t.Context(), key.Namespace, key.Name).Value()
@@ -156,4 +156,65 @@ func TestAWatchThatBeginsAgainDeliversWhatIsThere(t *testing.T) {
 	g.Expect(known().delivered).To(BeFalse(), "it is read")
 	g.Expect(store.Replace(nil, "12")).To(Succeed())
 	g.Expect(known().delivered && !known().exists).To(BeTrue())
+}
+
+func TestALookAtALease(t *testing.T) {
+	read := leaseRecord{delivered: true, exists: true, noted: start, readAt: start, writes: 1}
+	shown := leaseRecord{delivered: true, exists: true, noted: start, writes: 1}
+	for name, tc := range map[string]struct {
+		look     leaseLook
+		since    time.Duration
+		live     bool
+		suffices bool
+	}{
+		"takes what a watch showed":                   {look: leaseLook{watched: true, writes: 1, before: shown}, suffices: true},
+		"takes what was read beside a watch":          {look: leaseLook{watched: true, writes: 1, before: read}, suffices: true},
+		"takes nothing when no watch goes on":         {look: leaseLook{writes: 1, before: read}},
+		"takes nothing from before we wrote a Lease":  {look: leaseLook{watched: true, writes: 2, before: read}},
+		"takes nothing that is old":                   {look: leaseLook{watched: true, writes: 1, at: start.Add(mostSilence), before: read}},
+		"for a proof takes what this pass read":       {look: leaseLook{watched: true, writes: 1, before: read}, live: true, suffices: true},
+		"for a proof takes nothing of an earlier one": {look: leaseLook{watched: true, writes: 1, before: read}, live: true, since: 1},
+		"for a proof takes nothing from a watch":      {look: leaseLook{watched: true, writes: 1, before: shown}, live: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			if tc.live {
+				ctx = kept.LiveSince(ctx, start.Add(tc.since))
+			}
+			if tc.look.at.IsZero() {
+				tc.look.at = start.Add(time.Second)
+			}
+			NewWithT(t).Expect(tc.look.suffices(ctx)).To(Equal(tc.suffices))
+		})
+	}
+}
+
+func TestALeaseThatWasReadBesideAWatch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		watched   bool
+		meanwhile func(*leaseTracker, client.ObjectKey)
+		stands    bool
+	}{
+		"stands while the watch says nothing": {watched: true, meanwhile: func(*leaseTracker, client.ObjectKey) {}, stands: true},
+		"stands for nothing without a watch":  {meanwhile: func(*leaseTracker, client.ObjectKey) {}},
+		"is read again when it was made meanwhile": {watched: true, meanwhile: func(tracker *leaseTracker, key client.ObjectKey) {
+			tracker.deliver(key, lease("a", start))
+		}},
+		"is read again when it was deleted meanwhile": {watched: true, meanwhile: (*leaseTracker).mustRead},
+	} {
+		for kind, found := range map[string]*coordinationv1.Lease{"": lease("a", start), " and is not there": nil} {
+			t.Run(name+kind, func(t *testing.T) {
+				s, _ := electionsWith(interceptor.Funcs{})
+				key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+				look := leaseLook{at: start, watched: tc.watched, before: s.tracker.get(key)}
+				tc.meanwhile(s.tracker, key)
+				record := s.tracker.read(key, look, found)
+				g := NewWithT(t)
+				g.Expect(record.delivered).To(Equal(tc.stands))
+				g.Expect(record.readAt.Equal(start)).To(Equal(tc.stands))
+				s.tracker.deliver(key, lease("b", start))
+				g.Expect(s.tracker.get(key).readAt).To(BeZero(), "what a watch shows was not read")
+			})
+		}
+	}
 }
