@@ -98,6 +98,3 @@ func IsFresh(ctx context.Context, at time.Time) bool {
 	since, live := ctx.Value(liveKey{}).(time.Time)
 	return !live || !since.IsZero() && !at.Before(since)
 }
-
-// IsLive says that a proof rests on the read.
-func IsLive(ctx context.Context) bool { return ctx.Value(liveKey{}) != nil }

@@ -22,6 +22,8 @@ func keptReads() []mutant {
 		of(leasesPackage, rule, "a Lease that we wrote is not read", "leaseLook.suffices", judged("writes", "true")),
 		of(leasesPackage, rule, "a Lease stands that a watch shows otherwise", "leaseTracker.read", judged("told", "true")),
 		of(leasesPackage, rule, "what a watch shows later counts as read", "leaseTracker.note", skips("readAt")),
+		of(factsPackage, rule, "a fence opens by an earlier look at other CCMs", "otherMemory.recall", judged("IsFresh", "true")),
+		of(factsPackage, rule, "a pod that changed is no manager's for ever", "look.loosePods", judged("version ==", "true")),
 		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", never("Covers")),
 		of(clusterControllerPackage, rule, "a second look forgets the machine-controller in the user cluster", "Observer.observeControlPlane", always("MachineControllerInUserCluster")),
 		of(clusterControllerPackage, rule, "what a proof rests on is not read again", "Observer.observeAgain", skips("observeControlPlane")),

@@ -56,13 +56,14 @@ func (o Ours) names(ref observation.Ref) bool {
 	return slices.Contains(o.Workloads, ref)
 }
 
-// otherMemory keeps a look that found no one.
+// otherMemory keeps a look that found no one, and which pods that no workload answers for are no one's.
 type otherMemory struct {
 	mu      sync.Mutex
 	change  int
 	found   []observation.ForeignCCM
 	looked  time.Time
 	expires time.Time
+	none    map[client.ObjectKey]podVersion
 }
 
 // invalidate forgets the look, and one that is being taken: it may have looked before the change.
@@ -73,10 +74,14 @@ func (m *otherMemory) invalidate() {
 	m.expires = time.Time{}
 }
 
-func (m *otherMemory) recall(now time.Time, fresh bool) (found []observation.ForeignCCM, known bool, change int) {
+func (m *otherMemory) recall(
+	ctx context.Context,
+	now time.Time,
+	fresh bool,
+) (found []observation.ForeignCCM, known bool, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval)
+	known = now.Before(m.expires) && (!fresh || now.Sub(m.looked) < freshInterval) && kept.IsFresh(ctx, m.looked)
 	return m.found, known, m.change
 }
 
@@ -98,11 +103,11 @@ func (o *Others) Look(
 	fresh bool,
 ) observation.Observed[[]observation.ForeignCCM] {
 	now := o.clock.Now()
-	found, known, change := o.memory.recall(now, fresh)
-	if known && !kept.IsLive(ctx) {
+	found, known, change := o.memory.recall(ctx, now, fresh)
+	if known {
 		return observation.Known(slices.Clone(found))
 	}
-	look := &look{client: o.client, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}}
+	look := &look{client: o.client, recognize: recognize, ours: ours, answered: map[observation.Ref]bool{}, memory: &o.memory}
 	for _, list := range []func(context.Context) error{look.deployments, look.daemonSets, look.statefulSets, look.pods} {
 		if err := list(ctx); err != nil {
 			return observation.Unknown[[]observation.ForeignCCM](err.Error())
@@ -146,6 +151,7 @@ type look struct {
 	// found already.
 	answered map[observation.Ref]bool
 	found    []observation.ForeignCCM
+	memory   *otherMemory
 }
 
 func (l *look) deployments(ctx context.Context) error {
@@ -252,66 +258,6 @@ func identityOf(namespace string, pod *corev1.PodSpec) string {
 		account = "default"
 	}
 	return leases.UserName(manifest.Identity{ServiceAccountNamespace: namespace, ServiceAccountName: account})
-}
-
-// pods looks at those that no workload answers for: made by hand, static, left by a workload that is gone or scaled to zero, or
-// of a kind that is not listed.
-func (l *look) pods(ctx context.Context) error {
-	loose := map[client.ObjectKey]observation.Ref{}
-	names := func() *metav1.PartialObjectMetadataList {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-		return list
-	}
-	err := reads.Pages(ctx, l.client, "Pods", names, func(list *metav1.PartialObjectMetadataList) {
-		for i := range list.Items {
-			owner := workloadOf(&list.Items[i])
-			if !l.answered[owner] && !l.ours.has(owner) {
-				loose[reads.Keep(ctx, client.ObjectKeyFromObject(&list.Items[i]))] = reads.Keep(ctx, owner)
-			}
-		}
-	})
-	if err != nil || len(loose) == 0 {
-		return err
-	}
-	return l.loosePods(ctx, loose)
-}
-
-// loosePods reads few of them one by one, and many with all others.
-func (l *look) loosePods(ctx context.Context, loose map[client.ObjectKey]observation.Ref) error {
-	const few = 50
-	if len(loose) > few {
-		return reads.Pages(ctx, l.client, "Pods", func() *corev1.PodList { return &corev1.PodList{} }, func(list *corev1.PodList) {
-			for i := range list.Items {
-				if owner, is := loose[client.ObjectKeyFromObject(&list.Items[i])]; is {
-					l.pod(ctx, &list.Items[i], owner)
-				}
-			}
-		})
-	}
-	for key, owner := range loose {
-		pod := &corev1.Pod{}
-		err := l.client.Get(ctx, key, pod)
-		if client.IgnoreNotFound(err) != nil {
-			return reads.Unseen(reads.Because("reading Pod "+key.String(), err))
-		}
-		if err == nil {
-			l.pod(ctx, pod, owner)
-		}
-	}
-	return nil
-}
-
-// pod leaves out what is left of a workload of ours that was deleted.
-func (l *look) pod(ctx context.Context, pod *corev1.Pod, owner observation.Ref) {
-	finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	left := l.ours.names(owner) && slices.Contains(l.ours.Identities, identityOf(pod.Namespace, &pod.Spec))
-	if finished || left {
-		return
-	}
-	if manager, is := l.recognize(pod.Labels, &pod.Spec); is {
-		l.add(ctx, observation.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, pod, manager, &pod.Spec, false)
-	}
 }
 
 // workloadOf is the workload that makes such pods; the zero value for one that is made by hand, or by a kubelet. A Deployment

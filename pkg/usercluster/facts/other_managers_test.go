@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
@@ -164,4 +165,56 @@ func TestThatNoOneWasFoundIsRemembered(t *testing.T) {
 	s.memory.invalidate()
 	g.Expect(look(false)).To(Equal(4))
 	g.Expect(look(false)).To(Equal(4), "what was found is looked at again")
+}
+
+func TestAProofTakesTheLookOfItsPass(t *testing.T) {
+	g := NewWithT(t)
+	lists := 0
+	s, _ := othersWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		lists++
+		return c.List(ctx, list, options...)
+	}})
+	look := func(ctx context.Context) (count int) {
+		lists = 0
+		g.Expect(lookForOthers(ctx, s, Ours{}).IsKnown()).To(BeTrue())
+		return lists
+	}
+	g.Expect(look(t.Context())).To(Equal(4))
+	g.Expect(look(kept.LiveSince(t.Context(), start))).To(BeZero(), "it was taken in this pass")
+	g.Expect(look(kept.LiveSince(t.Context(), start.Add(1)))).To(Equal(4), "it was taken in an earlier one")
+	s.memory.invalidate()
+	g.Expect(look(kept.LiveSince(t.Context(), start))).To(Equal(4), "a workload changed since")
+}
+
+func TestAPodThatNoWorkloadAnswersForIsReadOnceAsItIs(t *testing.T) {
+	g := NewWithT(t)
+	gets := 0
+	pod, ccm := ccmPodOf("batch"), ccmPodOf("by-hand")
+	pod.Spec.Containers[0] = corev1.Container{Image: "batch:1"}
+	s, _ := othersWith(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		gets++
+		return c.Get(ctx, key, object, options...)
+	}}, pod)
+	look := func(found ...string) (count int) {
+		gets = 0
+		s.memory.invalidate()
+		var names []string
+		for _, other := range lookForOthers(t.Context(), s, Ours{}).Value() {
+			names = append(names, other.Name)
+		}
+		g.Expect(names).To(ConsistOf(found))
+		return gets
+	}
+	g.Expect([]int{look(), look()}).To(Equal([]int{1, 0}))
+
+	live := &corev1.Pod{}
+	g.Expect(s.client.Get(t.Context(), client.ObjectKeyFromObject(pod), live)).To(Succeed())
+	live.Spec.Containers[0] = ccm.Spec.Containers[0]
+	g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+	g.Expect(look("batch")).To(Equal(1), "it changed")
+	g.Expect(look("batch")).To(Equal(1), "one of a manager is read again")
+
+	g.Expect(s.client.Delete(t.Context(), live)).To(Succeed())
+	g.Expect(s.client.Create(t.Context(), ccm)).To(Succeed())
+	g.Expect(look("by-hand")).To(Equal(1))
 }
