@@ -9,63 +9,80 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. They are
-// kept until a workload changes; why its pods do not start may be said a little later.
-func (in *Installer) unhealthy(
-	ctx context.Context, name outcome.AddonSetName, workloads []*unstructured.Unstructured,
-) ([]observation.Text, error) {
-	mark := in.watches.MarkOfLasting(workloadResources()...)
-	if slices.ContainsFunc(workloads, manifest.BesideControlPlane) {
-		mark = in.beside.mark().And(mark)
-	}
-	sentences := in.health[name].Read(ctx, in.clock.Now(), mark, func() observation.Observed[[]observation.Text] {
-		found, err := in.readUnhealthy(ctx, workloads)
-		if err != nil {
-			return observation.Unknown[[]observation.Text](err.Error())
-		}
-		return observation.Known(found)
-	})
-	if sentences.IsUnknown() {
-		return nil, reads.Unseen(sentences.Why())
-	}
-	return sentences.Value(), nil
-}
-
-func (in *Installer) readUnhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]observation.Text, error) {
+// unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. Each is
+// kept until that workload changes; why its pods do not start may be said a little later.
+func (in *Installer) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]observation.Text, error) {
 	var sentences []observation.Text
 	for _, want := range workloads {
-		ref := reads.RefOf(want)
-		live, err := in.get(ctx, want)
-		if apierrors.IsNotFound(err) {
-			continue
+		seen := in.healthOf(want).Read(ctx, in.clock.Now(), in.markOf(want), func() observation.Observed[observation.Text] {
+			return in.readHealth(ctx, want)
+		})
+		if seen.IsUnknown() {
+			return nil, reads.Unseen(seen.Why())
 		}
-		if err != nil {
-			return nil, reads.Unseen(reads.Because("reading "+ref.String(), err))
+		if sentence := seen.Value(); sentence.Words != "" {
+			sentences = append(sentences, sentence)
 		}
-		result, err := status.Compute(live)
-		if err != nil {
-			return nil, reads.Unseen(fmt.Sprintf("computing the status of %s: %s", ref, err))
-		}
-		if result.Status == status.CurrentStatus {
-			continue
-		}
-		sentence := observation.Say(ref, ": "+result.Message)
-		if reasons := in.podReasons(ctx, live); len(reasons) > 0 {
-			sentence.Words += " (" + strings.Join(reasons, "; ") + ")"
-		}
-		sentences = append(sentences, sentence)
 	}
 	return sentences, nil
+}
+
+// healthOf is what is kept of the health of a workload: a sentence while it is not ready.
+func (in *Installer) healthOf(workload *unstructured.Unstructured) *kept.Value[observation.Text] {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	ref := reads.RefOf(workload)
+	if in.health[ref] == nil {
+		in.health[ref] = &kept.Value[observation.Text]{}
+	}
+	return in.health[ref]
+}
+
+func (in *Installer) markOf(workload *unstructured.Unstructured) kept.Mark {
+	if manifest.BesideControlPlane(workload) {
+		return in.beside.mark()
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(workload.GroupVersionKind())
+	return in.watches.MarkOfLastingObject(resource, client.ObjectKeyFromObject(workload))
+}
+
+func (in *Installer) readHealth(ctx context.Context, want *unstructured.Unstructured) observation.Observed[observation.Text] {
+	live, err := in.get(ctx, want)
+	switch {
+	case apierrors.IsNotFound(err):
+		return observation.Absent[observation.Text]()
+	case err != nil:
+		return observation.Unknown[observation.Text](reads.Because("reading "+reads.RefOf(want).String(), err))
+	}
+	return in.judgeHealth(ctx, live)
+}
+
+func (in *Installer) judgeHealth(ctx context.Context, live *unstructured.Unstructured) observation.Observed[observation.Text] {
+	ref := reads.RefOf(live)
+	ref.UID = ""
+	result, err := status.Compute(live)
+	switch {
+	case err != nil:
+		return observation.Unknown[observation.Text](fmt.Sprintf("computing the status of %s: %s", ref, err))
+	case result.Status == status.CurrentStatus:
+		return observation.Absent[observation.Text]()
+	}
+	sentence := observation.Say(ref, ": "+result.Message)
+	if reasons := in.podReasons(ctx, live); len(reasons) > 0 {
+		sentence.Words += " (" + strings.Join(reasons, "; ") + ")"
+	}
+	return observation.Known(sentence)
 }
 
 // podReasons says what holds the pods of a workload up. It names no pod, so that the message stays the same from pod to

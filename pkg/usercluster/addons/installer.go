@@ -2,13 +2,13 @@ package addons
 
 import (
 	"context"
+	"sync"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
@@ -34,8 +34,10 @@ type Installer struct {
 	leases  *leases.Elections
 	nodes   func(context.Context) observation.Observed[[]observation.Node]
 	memory  *addonMemory
-	// health of the workloads of each set.
-	health map[outcome.AddonSetName]*kept.Value[[]observation.Text]
+
+	mu sync.Mutex
+	// health of each workload.
+	health map[observation.Ref]*kept.Value[observation.Text]
 }
 
 // New has compared nothing yet.
@@ -43,6 +45,6 @@ func New(options Options) *Installer {
 	return &Installer{
 		client: options.Client, beside: options.Beside, clock: options.Clock, watches: options.Watches,
 		leases: options.Leases, nodes: options.Nodes, memory: &addonMemory{},
-		health: map[outcome.AddonSetName]*kept.Value[[]observation.Text]{outcome.CCMSet: {}, outcome.CSISet: {}, outcome.ProbeSet: {}},
+		health: map[observation.Ref]*kept.Value[observation.Text]{},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -117,7 +118,7 @@ func (in *Installer) observeSet(
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = in.unhealthy(ctx, name, compared.workloads)
+	result.Unhealthy, err = in.unhealthy(ctx, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
 		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
@@ -171,8 +172,8 @@ func (m *addonMemory) invalidate() {
 func (m *addonMemory) recall(name outcome.AddonSetName, digest string, now time.Time) (found *comparison, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if kept, ok := m.clean[name]; ok && kept.digest == digest && now.Before(kept.expires) {
-		return &kept.comparison, m.change
+	if known, ok := m.clean[name]; ok && known.digest == digest && now.Before(known.expires) {
+		return &known.comparison, m.change
 	}
 	return nil, m.change
 }
@@ -206,9 +207,9 @@ func (in *Installer) compare(
 		return comparison{}, err
 	}
 	now := in.clock.Now()
-	kept, change := in.memory.recall(name, digest, now)
-	if kept != nil {
-		return *kept, nil
+	known, change := in.memory.recall(name, digest, now)
+	if known != nil {
+		return *known, nil
 	}
 	if set, err = in.WithoutForeign(ctx, inventory, set); err != nil {
 		return comparison{}, err
@@ -237,6 +238,11 @@ func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEn
 	}); err != nil {
 		return comparison{}, err
 	}
+	for i, object := range set.Objects {
+		if seen := found[i].workload; seen != nil && !set.Withholds(object.GetKind()) {
+			in.healthOf(object).Put(seen.at, seen.mark, in.judgeHealth(ctx, seen.live))
+		}
+	}
 	return summarize(set, found), nil
 }
 
@@ -260,12 +266,21 @@ func summarize(set manifest.Set, found []objectComparison) comparison {
 }
 
 type objectComparison struct {
-	drifted bool
-	foreign *observation.Takeover
+	drifted  bool
+	foreign  *observation.Takeover
+	workload *seenWorkload
+}
+
+// seenWorkload spares the look at its health to read it once more.
+type seenWorkload struct {
+	live *unstructured.Unstructured
+	mark kept.Mark
+	at   time.Time
 }
 
 // compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.
 func (in *Installer) compareObject(ctx context.Context, want *unstructured.Unstructured, ours bool) (objectComparison, error) {
+	mark, at := in.markOf(want), in.clock.Now()
 	live, err := in.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
@@ -279,7 +294,11 @@ func (in *Installer) compareObject(ctx context.Context, want *unstructured.Unstr
 	if err != nil {
 		return objectComparison{}, reads.Unseen(reads.Because("comparing "+reads.RefOf(want).String(), err))
 	}
-	return objectComparison{drifted: change.Action != ssa.UnchangedAction}, nil
+	result := objectComparison{drifted: change.Action != ssa.UnchangedAction}
+	if manifest.IsWorkload(want.GetKind()) {
+		result.workload = &seenWorkload{live, mark, at}
+	}
+	return result, nil
 }
 
 // alreadyRead spares the engine to read what was read a moment ago.

@@ -3,6 +3,7 @@ package watches
 import (
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -33,6 +34,15 @@ func (w *Watches) MarkOfLasting(resources ...schema.GroupVersionResource) kept.M
 		names = append(names, labeled(resource))
 	}
 	return w.mark(names...)
+}
+
+// MarkOfLastingObject is the mark of one object that Lasting watches.
+func (w *Watches) MarkOfLastingObject(resource schema.GroupVersionResource, key types.NamespacedName) kept.Mark {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mark := w.markLocked(labeled(resource))
+	mark.Changes = w.changesLocked(labeledObject(labeled(resource), key)).count
+	return mark
 }
 
 // MarkOfPods is the mark of what PodsOf watches.
@@ -76,6 +86,7 @@ func (w *Watches) Wrote(resource schema.GroupVersionResource, name string) {
 	defer w.mu.Unlock()
 	w.changesLocked(resource.String()).count++
 	w.changesLocked(labeled(resource)).count++
+	w.changedObjectsLocked(labeled(resource), "/"+name)
 	if one := w.changes[writtenName(resource, name)]; one != nil {
 		one.count++
 	}
@@ -86,9 +97,22 @@ func (w *Watches) Wrote(resource schema.GroupVersionResource, name string) {
 	}
 }
 
+// changedObjectsLocked counts a change of each object of a watch whose key ends so; when the name is not known, of all.
+func (w *Watches) changedObjectsLocked(watch, end string) {
+	for name, one := range w.changes {
+		if strings.HasPrefix(name, labeledObjects(watch)) && (end == "/" || strings.HasSuffix(name, end)) {
+			one.count++
+		}
+	}
+}
+
 func (w *Watches) mark(names ...string) kept.Mark {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.markLocked(names...)
+}
+
+func (w *Watches) markLocked(names ...string) kept.Mark {
 	mark := kept.Mark{Watched: w.room != nil, Room: w.room}
 	for _, name := range names {
 		one := w.changesLocked(name)
@@ -114,41 +138,51 @@ type countingStore struct {
 	stop    chan struct{}
 }
 
-func (s *countingStore) changed(all bool) {
+// changed counts a change of one object, or, after a list, of all.
+func (s *countingStore) changed(object any, all bool) {
 	s.watches.mu.Lock()
 	defer s.watches.mu.Unlock()
-	one := s.watches.changesLocked(s.name)
+	one, end := s.watches.changesLocked(s.name), "/"
 	one.count++
 	if all {
 		one.by = s.stop
+	} else if item, ok := object.(metav1.Object); ok {
+		end = " " + types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}.String()
 	}
+	s.watches.changedObjectsLocked(s.name, end)
 }
 
 // Add implements cache.ReflectorStore.
 func (s *countingStore) Add(object any) error {
-	s.changed(false)
+	s.changed(object, false)
 	return s.ReflectorStore.Add(object)
 }
 
 // Update implements cache.ReflectorStore.
 func (s *countingStore) Update(object any) error {
-	s.changed(false)
+	s.changed(object, false)
 	return s.ReflectorStore.Update(object)
 }
 
 // Delete implements cache.ReflectorStore.
 func (s *countingStore) Delete(object any) error {
-	s.changed(false)
+	s.changed(object, false)
 	return s.ReflectorStore.Delete(object)
 }
 
 // Replace implements cache.ReflectorStore.
 func (s *countingStore) Replace(objects []any, version string) error {
-	s.changed(true)
+	s.changed(nil, true)
 	return s.ReflectorStore.Replace(objects, version)
 }
 
 func labeled(resource schema.GroupVersionResource) string { return "ours of " + resource.String() }
+
+func labeledObjects(watch string) string { return "object of " + watch + ": " }
+
+func labeledObject(watch string, key types.NamespacedName) string {
+	return labeledObjects(watch) + key.String()
+}
 
 func objectsOf(resource schema.GroupVersionResource) string {
 	return "one of " + resource.String() + ": "
