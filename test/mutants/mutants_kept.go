@@ -25,6 +25,8 @@ func keptReads() []mutant {
 		of(leasesPackage, rule, "a Lease that we wrote is not read", "leaseLook.suffices", judged("writes", "true")),
 		of(leasesPackage, rule, "a Lease stands that a watch shows otherwise", "leaseTracker.read", judged("told", "true")),
 		of(leasesPackage, rule, "what a watch shows later counts as read", "leaseTracker.note", skips("readAt")),
+		of(addonsPackage, rule, "a comparison outlives a change of what no set has", "addonMemory.invalidate", never("having")),
+		of(addonsPackage, rule, "a comparison that a change overtook is kept", "addonMemory.keep", judged("change ==", "true")),
 		of(factsPackage, rule, "a fence opens by an earlier look at other CCMs", "otherMemory.recall", judged("IsFresh", "true")),
 		of(factsPackage, rule, "a pod that changed is no manager's for ever", "look.loosePods", judged("version ==", "true")),
 		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", never("Covers")),

@@ -27,7 +27,7 @@ func manager(c client.Client) *ssa.ResourceManager {
 // last, its pods when there is a token for them. It takes over what exists: the caller has looked for objects that are
 // someone else's, left out those that no one takes over (WithoutOthers), and has written the inventory before.
 func (in *Installer) Apply(ctx context.Context, set manifest.Set) error {
-	defer in.memory.invalidate()
+	defer in.memory.wrote(InventoryOf(set.Objects))
 	var definitions, rest, beside, pods []*unstructured.Unstructured
 	for _, object := range set.Wanted() {
 		object = object.DeepCopy()
@@ -67,7 +67,7 @@ func apply(ctx context.Context, c client.Client, objects []*unstructured.Unstruc
 // Prune deletes objects of the inventory that carry our label. What others may hang on to stays: definitions,
 // namespaces, classes and CSI drivers, and what the cluster has once for all drivers.
 func (in *Installer) Prune(ctx context.Context, entries []InventoryEntry) error {
-	defer in.memory.invalidate()
+	defer in.memory.wrote(entries)
 	var doomed, beside []*unstructured.Unstructured
 	for _, entry := range entries {
 		switch object := entry.object(); {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/ssa"
@@ -148,48 +147,6 @@ type comparison struct {
 	workloads []*unstructured.Unstructured
 }
 
-// addonMemory keeps comparisons that found nothing to do.
-type addonMemory struct {
-	mu     sync.Mutex
-	change int
-	clean  map[outcome.AddonSetName]cleanComparison
-}
-
-type cleanComparison struct {
-	comparison
-	digest  string
-	expires time.Time
-}
-
-// invalidate forgets the comparisons, and those that are being made: they may have looked before the change.
-func (m *addonMemory) invalidate() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.change++
-	m.clean = nil
-}
-
-func (m *addonMemory) recall(name outcome.AddonSetName, digest string, now time.Time) (found *comparison, change int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known, ok := m.clean[name]; ok && known.digest == digest && now.Before(known.expires) {
-		return &known.comparison, m.change
-	}
-	return nil, m.change
-}
-
-func (m *addonMemory) keep(name outcome.AddonSetName, clean cleanComparison, change int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.change != change {
-		return
-	}
-	if m.clean == nil {
-		m.clean = map[outcome.AddonSetName]cleanComparison{}
-	}
-	m.clean[name] = clean
-}
-
 // compare looks at every object, unless nothing changed since that last found nothing to do. What was found is looked
 // at again in every pass: someone is about to fix it.
 func (in *Installer) compare(
@@ -202,12 +159,13 @@ func (in *Installer) compare(
 	if err != nil {
 		return comparison{}, err
 	}
-	digest, err := digestOf(set, inventory, generations)
+	objects := InventoryOf(set.Objects)
+	digest, err := digestOf(set, Subtract(inventory, Subtract(inventory, objects)), generations)
 	if err != nil {
 		return comparison{}, err
 	}
 	now := in.clock.Now()
-	known, change := in.memory.recall(name, digest, now)
+	known, change := in.memory.recall(name, objects, digest, now)
 	if known != nil {
 		return *known, nil
 	}

@@ -18,7 +18,7 @@ func managedLabels() map[string]string {
 // Watch watches what we applied for as long as the session is there: a finished cluster is served by it.
 func (in *Installer) Watch() {
 	newStore := func() cache.ReflectorStore {
-		return &watches.SpecStore{Changed: in.memory.invalidate, Wake: in.watches.Wake, AtRest: in.watches.AtRest}
+		return &watches.SpecStore{Changed: in.memory.changed, Wake: in.watches.Wake, AtRest: in.watches.AtRest}
 	}
 	in.watches.Lasting(labels.Set(managedLabels()).String(), newStore, workloadResources()...)
 }

@@ -122,7 +122,7 @@ func (o *Others) Look(
 // Watch looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
 // status: every workload of the user cluster is watched.
 func (o *Others) Watch() {
-	changed := func() { o.memory.invalidate(); o.watches.Wake() }
+	changed := func(metav1.Object) { o.memory.invalidate(); o.watches.Wake() }
 	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
 		o.watches.Resource(appsv1.SchemeGroupVersion.WithResource(resource),
 			&watches.SpecStore{Changed: changed, Wake: func() {}, AtRest: o.watches.AtRest})

@@ -27,8 +27,9 @@ func (s *WakeStore) Resync() error { return nil }
 
 // SpecStore tells a change of more than a status from the rest. A reflector calls its store from one goroutine only.
 type SpecStore struct {
-	// Changed is called when an object was made, deleted, or changed in more than its status.
-	Changed func()
+	// Changed is called when an object was made, deleted, or changed in more than its status; with nil, when any of them may
+	// have been.
+	Changed func(metav1.Object)
 	// Wake is called then, too, and for a change of the status unless nothing is being migrated: a DaemonSet has one
 	// for each Node that restarts.
 	Wake func()
@@ -46,7 +47,7 @@ func (s *SpecStore) Update(object any) error {
 	if item, ok := object.(metav1.Object); ok {
 		if known, seen := s.generations[item.GetUID()]; !seen || known != item.GetGeneration() {
 			s.set(item)
-			s.Changed()
+			s.Changed(item)
 		} else if s.AtRest() {
 			return nil
 		}
@@ -57,10 +58,11 @@ func (s *SpecStore) Update(object any) error {
 
 // Delete implements cache.ReflectorStore.
 func (s *SpecStore) Delete(object any) error {
-	if item, ok := object.(metav1.Object); ok {
+	item, ok := object.(metav1.Object)
+	if ok {
 		delete(s.generations, item.GetUID())
 	}
-	s.Changed()
+	s.Changed(item)
 	s.Wake()
 	return nil
 }
@@ -73,7 +75,7 @@ func (s *SpecStore) Replace(objects []any, _ string) error {
 			s.set(item)
 		}
 	}
-	s.Changed()
+	s.Changed(nil)
 	s.Wake()
 	return nil
 }

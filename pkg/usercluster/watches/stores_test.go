@@ -10,7 +10,7 @@ import (
 func TestAStatusIsNoChange(t *testing.T) {
 	g := NewWithT(t)
 	changed, woken, atRest := 0, 0, false
-	store := &SpecStore{Changed: func() { changed++ }, Wake: func() { woken++ }, AtRest: func() bool { return atRest }}
+	store := &SpecStore{Changed: func(metav1.Object) { changed++ }, Wake: func() { woken++ }, AtRest: func() bool { return atRest }}
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
 	g.Expect(store.Replace([]any{object}, "1")).To(Succeed())
 	g.Expect(store.Update(object)).To(Succeed())
