@@ -56,11 +56,14 @@ func (e *Elections) readFence(ctx context.Context, id manifest.Identity) observa
 		Lease:    id.LeaseNamespace + "/" + id.LeaseName,
 	}
 	for _, want := range render.FenceObjects(id) {
+		if !fence.Open {
+			break // Both are needed for it.
+		}
 		live, err := reads.Live(ctx, e.client, want)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return observation.Unknown[observation.Fence](reads.Because("reading "+reads.RefOf(want).String(), err))
 		}
-		fence.Open = fence.Open && err == nil && sameContent(want, live)
+		fence.Open = err == nil && sameContent(want, live)
 	}
 	for _, verb := range LeaseVerbs() {
 		allowed, problem := e.mayUseLease(ctx, id, verb)

@@ -52,6 +52,10 @@ func TestFenceOpensAndCloses(t *testing.T) {
 	g.Expect(look().Open).To(BeFalse(), "a Role that grants nothing does not open it")
 
 	g.Expect(s.OpenFence(t.Context(), id)).To(Succeed())
+	g.Expect(s.client.Delete(t.Context(), render.FenceObjects(id)[1])).To(Succeed())
+	g.Expect(look().Open).To(BeFalse(), "nor does a Role alone")
+
+	g.Expect(s.OpenFence(t.Context(), id)).To(Succeed())
 	g.Expect(look().Open).To(BeTrue())
 	g.Expect(s.CloseFence(t.Context(), id)).To(Succeed())
 	g.Expect(look().Open).To(BeFalse())

@@ -43,7 +43,9 @@ func (e *Elections) readLeaseRight(ctx context.Context, lease observation.Ref) o
 		if err != nil && !apierrors.IsNotFound(err) && (!denied || !apierrors.IsForbidden(err)) {
 			return observation.Unknown[observation.LeaseRight](reads.Because("reading "+reads.RefOf(object).String(), err))
 		}
-		right.There = right.There || err == nil
+		if right.There = err == nil; right.There {
+			break // One is enough for it.
+		}
 	}
 	return observation.Known(right)
 }
