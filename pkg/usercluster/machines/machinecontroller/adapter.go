@@ -22,7 +22,7 @@ type Adapter struct {
 	clock     clock.PassiveClock
 	watches   *watches.Watches
 	revisions revisionMemory
-	machines  kept.Value[observation.Machines]
+	seen      *seenKinds
 
 	mu         sync.Mutex
 	bootstraps map[observation.Ref]*kept.Value[observation.BootstrapData]
@@ -30,7 +30,7 @@ type Adapter struct {
 
 // New is an adapter with a client of the user cluster.
 func New(c client.Client, clk clock.PassiveClock, watching *watches.Watches) *Adapter {
-	return &Adapter{client: c, clock: clk, watches: watching}
+	return &Adapter{client: c, clock: clk, watches: watching, seen: newSeenKinds()}
 }
 
 // Change implements machines.API.

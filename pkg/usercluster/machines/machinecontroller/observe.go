@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,9 +27,6 @@ const (
 	machineDeploymentKind = "MachineDeployment"
 )
 
-// templateHashLabel is what the machine-controller adds to the template of a MachineSet.
-const templateHashLabel = "machine-template-hash"
-
 // Kinds of the machine-controller.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
@@ -41,11 +37,11 @@ func Kinds() []schema.GroupVersionKind {
 }
 
 func resources() []schema.GroupVersionResource {
-	return []schema.GroupVersionResource{
-		machineGroupVersion().WithResource("machines"),
-		machineGroupVersion().WithResource("machinesets"),
-		machineGroupVersion().WithResource("machinedeployments"),
-	}
+	return []schema.GroupVersionResource{resourceOf(machineKind), resourceOf(machineSetKind), resourceOf(machineDeploymentKind)}
+}
+
+func resourceOf(kind string) schema.GroupVersionResource {
+	return machineGroupVersion().WithResource(strings.ToLower(kind) + "s")
 }
 
 // Rights that a migration needs and would miss only when it is under way.
@@ -62,46 +58,6 @@ func Rights() []authorizationv1.ResourceAttributes {
 
 func machineGroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: "cluster.k8s.io", Version: "v1alpha1"}
-}
-
-// Observe reads the Machines, MachineSets and MachineDeployments of all namespaces. They are absent when the
-// machine-controller's CRDs are. Owners are read after what they own, so that nothing seen lacks an owner only because
-// it was made in between.
-func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.Machines] {
-	mark := a.watches.Mark(resources()...)
-	return a.machines.Read(ctx, a.clock.Now(), mark, func() observation.Observed[observation.Machines] { return a.read(ctx) })
-}
-
-func (a *Adapter) read(ctx context.Context) observation.Observed[observation.Machines] {
-	result, missing := observation.Machines{}, 0
-	var sets, deployments []unstructured.Unstructured
-	kinds := []string{machineKind, machineSetKind, machineDeploymentKind}
-	for i, each := range []func(*unstructured.Unstructured){
-		func(object *unstructured.Unstructured) {
-			result.Machines = append(result.Machines, reads.Keep(ctx, toMachine(object)))
-		},
-		func(object *unstructured.Unstructured) { sets = append(sets, reads.Keep(ctx, *object)) },
-		func(object *unstructured.Unstructured) { deployments = append(deployments, reads.Keep(ctx, *object)) },
-	} {
-		switch err := a.eachOf(ctx, kinds[i], each); {
-		case apierrors.IsNotFound(err):
-			missing++
-		case err != nil:
-			return observation.Unknown[observation.Machines](reads.Because("listing "+kinds[i]+"s", err))
-		}
-	}
-	switch missing {
-	case 0:
-	case len(kinds):
-		return observation.Absent[observation.Machines]()
-	default:
-		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or " +
-			"remove all three")
-	}
-	a.watch()
-	result = withOwners(result, sets, deployments)
-	a.revisions.date(result.Sets, a.clock.Now())
-	return observation.Known(result)
 }
 
 func (a *Adapter) eachOf(ctx context.Context, kind string, each func(*unstructured.Unstructured)) error {
@@ -146,22 +102,6 @@ func (a *Adapter) LookForKinds(ctx context.Context) {
 	if err := a.client.List(ctx, emptyMachineKind(machineKind), client.Limit(1)); err == nil {
 		a.watch()
 	}
-}
-
-func withOwners(result observation.Machines, sets, deployments []unstructured.Unstructured) observation.Machines {
-	templates := map[string]map[string]any{}
-	for i := range deployments {
-		deployment := toMachineDeployment(&deployments[i])
-		templates[deployment.UID] = normalizedTemplate(&deployments[i])
-		result.Deployments = append(result.Deployments, deployment)
-	}
-	for i := range sets {
-		result.Sets = append(result.Sets, toMachineSet(&sets[i], templates))
-	}
-	slices.SortFunc(result.Deployments, func(a, b observation.MachineDeployment) int { return reads.Compare(a.Ref, b.Ref) })
-	slices.SortFunc(result.Sets, func(a, b observation.MachineSet) int { return reads.Compare(a.Ref, b.Ref) })
-	slices.SortFunc(result.Machines, func(a, b observation.Machine) int { return reads.Compare(a.Ref, b.Ref) })
-	return result
 }
 
 func toMachineDeployment(object *unstructured.Unstructured) observation.MachineDeployment {
@@ -228,21 +168,6 @@ func changing(what string, ref observation.Ref, err error) error {
 	return fmt.Errorf("%s %s: %w", what, ref, err)
 }
 
-func toMachineSet(object *unstructured.Unstructured, templates map[string]map[string]any) observation.MachineSet {
-	owner := controllerOf(object, machineDeploymentKind)
-	template, owned := templates[owner]
-	return observation.MachineSet{
-		Ref:          reads.RefOf(object),
-		Deployment:   owner,
-		RestartValue: restartValue(object),
-		CreatedAt:    object.GetCreationTimestamp().Time,
-		Replicas:     int32(integerOr(object, 1, "spec", "replicas")),
-		Version:      object.GetResourceVersion(),
-		Revision:     revisionOf(object, revisionAnnotation),
-		Current:      owned && equality.Semantic.DeepEqual(template, normalizedTemplate(object)),
-	}
-}
-
 func toMachine(object *unstructured.Unstructured) observation.Machine {
 	node, _, _ := unstructured.NestedString(object.Object, "status", "nodeRef", "name")
 	machine := observation.Machine{
@@ -305,39 +230,4 @@ func foreignFinalizers(finalizers []string) []string {
 	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
 		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
 	})
-}
-
-// normalizedTemplate is the template without what the machine-controller adds: the hash label, and the empty fields
-// that writing its Go types leaves behind.
-func normalizedTemplate(object *unstructured.Unstructured) map[string]any {
-	template, _, _ := unstructured.NestedMap(object.Object, "spec", "template")
-	unstructured.RemoveNestedField(template, "metadata", "labels", templateHashLabel)
-	pruned, _ := withoutEmpty(template).(map[string]any)
-	return pruned
-}
-
-// withoutEmpty drops nulls, empty texts, lists and maps, at any depth; what is left empty becomes nil.
-func withoutEmpty(value any) any {
-	switch typed := value.(type) {
-	case string:
-		if typed == "" {
-			return nil
-		}
-	case []any:
-		if len(typed) == 0 {
-			return nil
-		}
-	case map[string]any:
-		kept := map[string]any{}
-		for key, field := range typed {
-			if field = withoutEmpty(field); field != nil {
-				kept[key] = field
-			}
-		}
-		if len(kept) == 0 {
-			return nil
-		}
-		return kept
-	}
-	return value
 }
