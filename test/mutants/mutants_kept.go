@@ -28,6 +28,8 @@ func keptReads() []mutant {
 		of(addonsPackage, rule, "a comparison outlives a change of what no set has", "addonMemory.invalidate", never("having")),
 		of(addonsPackage, rule, "a comparison that a change overtook is kept", "addonMemory.keep", judged("change ==", "true")),
 		of(machineControllerPackage, rule, "what is kept of owners lacks a new one", "readOwners", never("lacksOne")),
+		of(leasesPackage, rule, "a proof takes a version that may be older than what was read", "leaseTracker.deliver", judged("exists", "true")),
+		of(factsPackage, rule, "a workload of someone else ends no look", "otherMemory.changed", never("ours invalidate")),
 		of(factsPackage, rule, "a fence opens by an earlier look at other CCMs", "otherMemory.recall", judged("IsFresh", "true")),
 		of(factsPackage, rule, "a pod that changed is no manager's for ever", "look.loosePods", judged("version ==", "true")),
 		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", never("Covers")),

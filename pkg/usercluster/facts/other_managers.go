@@ -63,6 +63,7 @@ type otherMemory struct {
 	found   []observation.ForeignCCM
 	looked  time.Time
 	expires time.Time
+	ours    Ours
 	none    map[client.ObjectKey]podVersion
 }
 
@@ -72,6 +73,19 @@ func (m *otherMemory) invalidate() {
 	defer m.mu.Unlock()
 	m.change++
 	m.expires = time.Time{}
+}
+
+// changed forgets it but for a workload that the look left out as one of ours.
+func (m *otherMemory) changed(object metav1.Object) {
+	m.mu.Lock()
+	ours := object != nil && slices.ContainsFunc(m.ours.Inventory, func(entry addons.InventoryEntry) bool {
+		return manifest.IsWorkload(entry.Kind) && !entry.BesideControlPlane &&
+			entry.Namespace == object.GetNamespace() && entry.Name == object.GetName()
+	})
+	m.mu.Unlock()
+	if !ours {
+		m.invalidate()
+	}
 }
 
 func (m *otherMemory) recall(
@@ -85,11 +99,11 @@ func (m *otherMemory) recall(
 	return m.found, known, m.change
 }
 
-func (m *otherMemory) keep(found []observation.ForeignCCM, now time.Time, change int) {
+func (m *otherMemory) keep(found []observation.ForeignCCM, ours Ours, now time.Time, change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.change == change {
-		m.found, m.looked, m.expires = found, now, now.Add(wait.Jitter(lookInterval/2, 2))
+		m.found, m.ours, m.looked, m.expires = found, ours, now, now.Add(wait.Jitter(lookInterval/2, 2))
 	}
 }
 
@@ -114,7 +128,7 @@ func (o *Others) Look(
 		}
 	}
 	if !slices.ContainsFunc(look.found, func(m observation.ForeignCCM) bool { return !m.Idle }) {
-		o.memory.keep(look.found, now, change)
+		o.memory.keep(look.found, ours, now, change)
 	}
 	return observation.Known(slices.Clone(look.found))
 }
@@ -122,7 +136,7 @@ func (o *Others) Look(
 // Watch looks again when a workload was made, deleted or changed in more than its status. It does not wake for a
 // status: every workload of the user cluster is watched.
 func (o *Others) Watch() {
-	changed := func(metav1.Object) { o.memory.invalidate(); o.watches.Wake() }
+	changed := func(object metav1.Object) { o.memory.changed(object); o.watches.Wake() }
 	for _, resource := range []string{"deployments", "daemonsets", "statefulsets"} {
 		o.watches.Resource(appsv1.SchemeGroupVersion.WithResource(resource),
 			&watches.SpecStore{Changed: changed, Wake: func() {}, AtRest: o.watches.AtRest})

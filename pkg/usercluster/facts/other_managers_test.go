@@ -218,3 +218,29 @@ func TestAPodThatNoWorkloadAnswersForIsReadOnceAsItIs(t *testing.T) {
 	g.Expect(s.client.Create(t.Context(), ccm)).To(Succeed())
 	g.Expect(look("by-hand")).To(Equal(1))
 }
+
+func TestAWorkloadOfOursEndsNoLook(t *testing.T) {
+	ours := Ours{Inventory: []addons.InventoryEntry{
+		{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"},
+		{Version: "v1", Kind: "ServiceAccount", Namespace: "infra", Name: "account"},
+	}}
+	for name, tc := range map[string]struct {
+		changed metav1.Object
+		again   bool
+	}{
+		"one of ours":                          {&metav1.ObjectMeta{Namespace: "infra", Name: "ours"}, false},
+		"another one":                          {&metav1.ObjectMeta{Namespace: "infra", Name: "other"}, true},
+		"of that name in another namespace":    {&metav1.ObjectMeta{Namespace: "default", Name: "ours"}, true},
+		"named like something that has no pod": {&metav1.ObjectMeta{Namespace: "infra", Name: "account"}, true},
+		"any of them":                          {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s, _ := othersWith(interceptor.Funcs{})
+			g.Expect(lookForOthers(t.Context(), s, ours).IsKnown()).To(BeTrue())
+			s.memory.changed(tc.changed)
+			_, known, _ := s.memory.recall(t.Context(), start, true)
+			g.Expect(known).To(Equal(!tc.again))
+		})
+	}
+}

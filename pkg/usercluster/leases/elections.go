@@ -1,6 +1,7 @@
 package leases
 
 import (
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,12 +35,14 @@ type Elections struct {
 	// former are the processes of the CCM.
 	former *controlplane.Former
 
-	// What was read: the fence of an identity, our right to a Lease, and where the leader runs.
+	// What was read: the fence of an identity, our right to a Lease, where the leader runs, and the processes of the CCM.
 	fence       *kept.Value[observation.Fence]
 	fenced      manifest.Identity
 	right       *kept.Value[observation.LeaseRight]
 	rightTo     observation.Ref
 	leaderPlace kept.Value[leaderPlace]
+	listed      *kept.Value[[]observation.Process]
+	listedOf    types.NamespacedName
 }
 
 // New has seen no Lease yet.
@@ -48,6 +51,7 @@ func New(options Options) *Elections {
 		client: options.Client, management: options.Management, clock: options.Clock, watches: options.Watches,
 		user: options.User, tracker: newLeaseTracker(options.Clock), former: controlplane.NewFormer(options.Clock),
 		fence: &kept.Value[observation.Fence]{}, right: &kept.Value[observation.LeaseRight]{},
+		listed: &kept.Value[[]observation.Process]{},
 	}
 }
 

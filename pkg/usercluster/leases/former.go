@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -34,16 +35,35 @@ func (e *Elections) Processes(
 	if !slices.ContainsFunc(former, func(p observation.Process) bool { return p.Ended && p.Hostname == hostname }) {
 		return observation.Known([]observation.Process{})
 	}
-	listed, why := e.processes(ctx, id, access)
-	if why != "" {
-		return observation.Unknown[[]observation.Process](why)
+	seen := e.processes(ctx, id, access)
+	listed, known := seen.Get()
+	if !known {
+		return observation.Unknown[[]observation.Process](seen.Why())
 	}
 	merged, gone := controlplane.Merge(listed, former)
 	return observation.Known(append(merged, gone...))
 }
 
-// processes that are there now.
+// processes that are there now. Those of the user cluster are kept while the watch of their pods shows no change.
 func (e *Elections) processes(
+	ctx context.Context, id manifest.Identity, access *manifest.Access,
+) observation.Observed[[]observation.Process] {
+	account := types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName}
+	if account != e.listedOf {
+		e.listed, e.listedOf = &kept.Value[[]observation.Process]{}, account
+	}
+	mark := e.watches.MarkOfPods(account)
+	mark.Watched = mark.Watched && access == nil
+	return e.listed.Read(ctx, e.clock.Now(), mark, func() observation.Observed[[]observation.Process] {
+		processes, why := e.readProcesses(ctx, id, access)
+		if why != "" {
+			return observation.Unknown[[]observation.Process](why)
+		}
+		return observation.Known(processes)
+	})
+}
+
+func (e *Elections) readProcesses(
 	ctx context.Context,
 	id manifest.Identity,
 	access *manifest.Access,

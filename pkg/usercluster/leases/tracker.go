@@ -49,8 +49,8 @@ type leaseLook struct {
 	writes  uint64
 }
 
-// suffices says that it need not be read: a watch shows changes of it, and we wrote none since. A proof takes nothing from a
-// watch, which has no moment at which it was read.
+// suffices says that it need not be read: a watch shows changes of it, and we wrote none since. A proof takes nothing that
+// was not read, or that may be older than what was.
 func (l leaseLook) suffices(ctx context.Context) bool {
 	return l.watched && l.before.writes == l.writes && l.before.standsFor(l.at) && kept.IsFresh(ctx, l.before.readAt)
 }
@@ -79,8 +79,8 @@ type leaseRecord struct {
 	spec      coordinationv1.LeaseSpec
 	// delivered says that a watch showed it as it is here, or would have shown what changed since it was read.
 	delivered bool
-	// told counts what a watch said. readAt is when it was read, if a watch said nothing since; by then we had written Leases that
-	// often.
+	// told counts what a watch said. readAt is when it was read, if a watch showed nothing since but newer versions; by then we had
+	// written Leases that often.
 	told   uint64
 	readAt time.Time
 	writes uint64
@@ -134,7 +134,12 @@ func (t *leaseTracker) deliver(key types.NamespacedName, lease *coordinationv1.L
 	if older(lease.ResourceVersion, t.seen[key].version) {
 		return false
 	}
+	before := t.seen[key]
 	holderChanged = t.note(key, lease)
+	if record := t.seen[key]; before.exists && older(before.version, lease.ResourceVersion) {
+		record.readAt = before.readAt // It came after what was read.
+		t.seen[key] = record
+	}
 	t.tell(key, true)
 	return holderChanged
 }

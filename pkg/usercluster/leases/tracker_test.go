@@ -218,3 +218,25 @@ func TestALeaseThatWasReadBesideAWatch(t *testing.T) {
 		}
 	}
 }
+
+func TestAProofTakesNewerVersionsOfWhatWasRead(t *testing.T) {
+	g := NewWithT(t)
+	s, _ := electionsWith(interceptor.Funcs{})
+	key := client.ObjectKey{Namespace: "kube-system", Name: "manager"}
+	at := func(version string) *coordinationv1.Lease {
+		renewed := lease("a", start)
+		renewed.ResourceVersion = version
+		return renewed
+	}
+	read := func(found *coordinationv1.Lease) {
+		s.tracker.read(key, leaseLook{at: start, watched: true, before: s.tracker.get(key)}, found)
+	}
+	read(at("10"))
+	s.tracker.deliver(key, at("11"))
+	g.Expect(s.tracker.get(key).readAt).To(Equal(start))
+	s.tracker.deliver(key, at("11"))
+	g.Expect(s.tracker.get(key).readAt).To(BeZero(), "not one that is no newer")
+	read(nil)
+	s.tracker.deliver(key, at("12"))
+	g.Expect(s.tracker.get(key).readAt).To(BeZero(), "nor one that may have been there before it was gone")
+}
