@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,12 +34,18 @@ type Canary struct {
 	machines API
 	clock    clock.PassiveClock
 	watches  *watches.Watches
-	workload kept.Value[observation.CanaryWorkload]
+
+	// What was read of each object, and whether its volume is attached in its place.
+	pod        kept.Value[corev1.Pod]
+	claim      kept.Value[corev1.PersistentVolumeClaim]
+	service    kept.Value[corev1.Service]
+	place      canaryPlace
+	attachment *kept.Value[bool]
 }
 
 // NewCanary has its Machine made by an API; c is a client of the user cluster.
 func NewCanary(c client.Client, machines API, clk clock.PassiveClock, watching *watches.Watches) *Canary {
-	return &Canary{client: c, machines: machines, clock: clk, watches: watching}
+	return &Canary{client: c, machines: machines, clock: clk, watches: watching, attachment: &kept.Value[bool]{}}
 }
 
 // Create makes what is missing of the canary: the Machine like the target's, and the workload for its Node. What is there stays
@@ -115,59 +122,101 @@ func canaryWorkload(plan outcome.CanaryPlan, taints []corev1.Taint) []client.Obj
 	return objects
 }
 
-// Observe reads the canary's workload, and sees to it that the reconciler wakes when it changes.
+// Observe reads the canary's workload, and sees to it that the reconciler wakes when it changes. Each object is kept by itself.
 func (c *Canary) Observe(ctx context.Context) observation.Observed[observation.CanaryWorkload] {
-	key := types.NamespacedName{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}
 	pods, claims := corev1.SchemeGroupVersion.WithResource("pods"), corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	c.watches.Object(pods, key)
-	c.watches.Object(claims, key)
-	mark := c.watches.MarkOfObjects(key, pods, claims).And(c.watches.Mark(
-		corev1.SchemeGroupVersion.WithResource("services"), corev1.SchemeGroupVersion.WithResource("persistentvolumes"),
-		storagev1.SchemeGroupVersion.WithResource("volumeattachments"),
-	))
-	return c.workload.Read(ctx, c.clock.Now(), mark, func() observation.Observed[observation.CanaryWorkload] { return c.read(ctx) })
-}
-
-func (c *Canary) read(ctx context.Context) observation.Observed[observation.CanaryWorkload] {
-	workload := observation.CanaryWorkload{}
-	pod, claim, service := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{}
-	for _, part := range []struct {
-		kind   string
-		object client.Object
-	}{{"Pod", pod}, {"PersistentVolumeClaim", claim}, {"Service", service}} {
-		kind, object := part.kind, part.object
-		err := c.client.Get(ctx, client.ObjectKey{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}, object)
-		switch {
-		case apierrors.IsNotFound(err):
-			continue
-		case err != nil:
-			return observation.Unknown[observation.CanaryWorkload](reads.Because("reading the canary's "+kind, err))
-		case object.GetLabels()[ucv1.CanaryLabel] == "":
-			return observation.Unknown[observation.CanaryWorkload](
-				kind + " " + ucv1.CanaryNamespace + "/" + ucv1.CanaryName + " is not ours: delete it")
-		}
-		seen := observation.CanaryObject{Ref: observation.Ref{
-			Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
-		}}
-		if deleted := object.GetDeletionTimestamp(); deleted != nil {
-			seen.DeletingSince = deleted.Time
-		}
-		workload.Objects = append(workload.Objects, seen)
+	c.watches.Object(pods, canaryKey())
+	c.watches.Object(claims, canaryKey())
+	pod := readPart(ctx, c, &c.pod, "Pod", c.watches.MarkOfObjects(canaryKey(), pods))
+	claim := readPart(ctx, c, &c.claim, "PersistentVolumeClaim", c.watches.MarkOfObjects(canaryKey(), claims))
+	service := readPart(ctx, c, &c.service, "Service", c.watches.Mark(corev1.SchemeGroupVersion.WithResource("services")))
+	if pod.IsUnknown() || claim.IsUnknown() || service.IsUnknown() {
+		return observation.Unknown[observation.CanaryWorkload](cmp.Or(pod.Why(), claim.Why(), service.Why()))
+	}
+	workload := workloadOf(pod.Value(), service.Value())
+	if pod.IsKnown() {
+		workload.Objects = append(workload.Objects, canaryObject("Pod", new(pod.Value())))
+	}
+	if claim.IsKnown() {
+		workload.Objects = append(workload.Objects, canaryObject("PersistentVolumeClaim", new(claim.Value())))
+	}
+	if service.IsKnown() {
+		workload.Objects = append(workload.Objects, canaryObject("Service", new(service.Value())))
 	}
 	slices.SortFunc(workload.Objects, func(a, b observation.CanaryObject) int { return reads.Compare(a.Ref, b.Ref) })
-	workload.PodNode, workload.PodReady, workload.PodProblem = pod.Spec.NodeName, isPodReady(pod), podProblem(pod)
+	if claim.Value().Status.Phase != corev1.ClaimBound {
+		return observation.Known(workload)
+	}
+	workload.Volume = claim.Value().Spec.VolumeName
+	attached := c.attachedTo(ctx, canaryPlace{workload.Volume, workload.PodNode})
+	if attached.IsUnknown() {
+		return observation.Unknown[observation.CanaryWorkload](attached.Why())
+	}
+	workload.Attached = attached.Value()
+	return observation.Known(workload)
+}
+
+func canaryKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName}
+}
+
+// readPart reads one object of the workload.
+func readPart[T any, P interface {
+	*T
+	client.Object
+}](
+	ctx context.Context, c *Canary, value *kept.Value[T], kind string, mark kept.Mark,
+) observation.Observed[T] {
+	return value.Read(ctx, c.clock.Now(), mark, func() observation.Observed[T] {
+		object := P(new(T))
+		switch err := c.client.Get(ctx, canaryKey(), object); {
+		case apierrors.IsNotFound(err):
+			return observation.Absent[T]()
+		case err != nil:
+			return observation.Unknown[T](reads.Because("reading the canary's "+kind, err))
+		case object.GetLabels()[ucv1.CanaryLabel] == "":
+			return observation.Unknown[T](kind + " " + canaryKey().String() + " is not ours: delete it")
+		}
+		return observation.Known(*object)
+	})
+}
+
+func canaryObject(kind string, object client.Object) observation.CanaryObject {
+	seen := observation.CanaryObject{Ref: observation.Ref{
+		Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()),
+	}}
+	if deleted := object.GetDeletionTimestamp(); deleted != nil {
+		seen.DeletingSince = deleted.Time
+	}
+	return seen
+}
+
+func workloadOf(pod corev1.Pod, service corev1.Service) observation.CanaryWorkload {
+	workload := observation.CanaryWorkload{
+		PodNode: pod.Spec.NodeName, PodReady: isPodReady(&pod), PodProblem: podProblem(&pod),
+	}
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
 		workload.Ingress = append(workload.Ingress, ingress.IP+ingress.Hostname)
 	}
-	if claim.Status.Phase == corev1.ClaimBound {
-		workload.Volume = claim.Spec.VolumeName
-		attached, err := c.attached(ctx, claim.Spec.VolumeName, pod.Spec.NodeName)
-		if err != nil {
-			return observation.Unknown[observation.CanaryWorkload](reads.Because("looking for the attachment of the canary's volume", err))
-		}
-		workload.Attached = attached
+	return workload
+}
+
+// canaryPlace is where its volume should be.
+type canaryPlace struct{ volume, node string }
+
+func (c *Canary) attachedTo(ctx context.Context, place canaryPlace) observation.Observed[bool] {
+	if place != c.place {
+		c.place, c.attachment = place, &kept.Value[bool]{}
 	}
-	return observation.Known(workload)
+	mark := c.watches.Mark(corev1.SchemeGroupVersion.WithResource("persistentvolumes"),
+		storagev1.SchemeGroupVersion.WithResource("volumeattachments"))
+	return c.attachment.Read(ctx, c.clock.Now(), mark, func() observation.Observed[bool] {
+		attached, err := c.attached(ctx, place.volume, place.node)
+		if err != nil {
+			return observation.Unknown[bool](reads.Because("looking for the attachment of the canary's volume", err))
+		}
+		return observation.Known(attached)
+	})
 }
 
 func isPodReady(pod *corev1.Pod) bool {

@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+	metadatafake "k8s.io/client-go/metadata/fake"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 	"k8s.io/utils/clock"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
@@ -127,4 +129,34 @@ func TestCanarysWorkload(t *testing.T) {
 		g.Expect(seen.IsUnknown()).To(BeTrue())
 		g.Expect(seen.Why()).To(ContainSubstring("is not ours"))
 	})
+}
+
+func TestWhatIsKeptOfAnAttachmentIsOfItsPlace(t *testing.T) {
+	g := NewWithT(t)
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+		CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"},
+	}}}
+	attachment := &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: "va"}, Status: storagev1.VolumeAttachmentStatus{Attached: true},
+		Spec: storagev1.VolumeAttachmentSpec{NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")}},
+	}
+	lists := 0
+	s := canaryWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		lists++
+		return c.List(ctx, list, options...)
+	}}, volume, attachment)
+	shown := metadatafake.NewTestScheme()
+	g.Expect(metav1.AddMetaToScheme(shown)).To(Succeed())
+	s.watches = watches.New(watches.Clients{Metadata: metadatafake.NewSimpleMetadataClient(shown)}, func() {}, logr.Discard())
+	s.watches.Keep(kept.NewTotal(1 << 20))
+	s.watches.Set(true)
+	t.Cleanup(s.watches.Close)
+	s.watches.Resources(corev1.SchemeGroupVersion.WithResource("persistentvolumes"), storagev1.SchemeGroupVersion.WithResource("volumeattachments"))
+	look := func() int {
+		before := lists
+		g.Expect(s.attachedTo(t.Context(), canaryPlace{"pv", "n"}).Value()).To(BeTrue())
+		return lists - before
+	}
+	g.Eventually(look).Should(BeZero(), "watches show no change")
+	g.Expect(s.attachedTo(t.Context(), canaryPlace{"pv", "m"}).Value()).To(BeFalse(), "it moved")
 }
