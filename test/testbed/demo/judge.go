@@ -56,10 +56,9 @@ func Unmet(report *Report, share float64) []string {
 }
 
 // The most reads of the manager in a whole demo: GET, LIST and reviews. Without anything that is kept there are 6,300 and 8,700.
-// Those of user clusters are to come down to 2,500.
 const (
 	mostManagementReads = 1500
-	mostUserReads       = 4000
+	mostUserReads       = 2500
 )
 
 // reads are few: a pass uses again what watches show no change of. A run beside others has more passes.
