@@ -73,13 +73,13 @@ func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.
 		}
 		return slices.ContainsFunc(sets.Value(), func(set machineSet) bool { return !owners[set.Deployment] })
 	})
-	if machines.IsUnknown() || sets.IsUnknown() || deployments.IsUnknown() {
+	absent := []bool{machines.IsAbsent(), sets.IsAbsent(), deployments.IsAbsent()}
+	switch {
+	case machines.IsUnknown() || sets.IsUnknown() || deployments.IsUnknown():
 		return observation.Unknown[observation.Machines](cmp.Or(machines.Why(), sets.Why(), deployments.Why()))
-	}
-	if machines.IsAbsent() && sets.IsAbsent() && deployments.IsAbsent() {
+	case !slices.Contains(absent, false):
 		return observation.Absent[observation.Machines]()
-	}
-	if machines.IsAbsent() || sets.IsAbsent() || deployments.IsAbsent() {
+	case slices.Contains(absent, true):
 		return observation.Unknown[observation.Machines]("only some of the CRDs of the machine-controller are installed: install or " +
 			"remove all three")
 	}
@@ -106,7 +106,9 @@ func read[T any](ctx context.Context, a *Adapter, seen *seenKind[T]) (found obse
 	found = seen.value.Read(ctx, a.clock.Now(), mark, func() observation.Observed[[]T] {
 		now = true
 		items := []T{}
-		err := a.eachOf(ctx, seen.kind, func(object *unstructured.Unstructured) { items = append(items, reads.Keep(ctx, seen.to(object))) })
+		err := a.eachOf(ctx, seen.kind, func(object *unstructured.Unstructured) {
+			items = append(items, reads.Keep(ctx, seen.to(object)))
+		})
 		switch {
 		case apierrors.IsNotFound(err):
 			return observation.Absent[[]T]()
