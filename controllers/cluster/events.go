@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -110,16 +111,16 @@ func referenceTo(ref observation.Ref) *corev1.ObjectReference {
 
 // objectOf a step is the Deployment that the step is about, or what the controller keeps for it beside the Cluster.
 func objectOf(cluster *ucv1.Cluster, step ucv1.Step) *corev1.ObjectReference {
-	switch step {
-	case ucv1.StepAddons, ucv1.StepUndoAddons:
+	switch migration.RowOf(cluster.Status.Origin, step).About {
+	case migration.AboutAddons:
 		return referenceTo(observation.Ref{Kind: "ConfigMap", Namespace: cluster.Namespace, Name: inventoryName(cluster)})
-	case ucv1.StepVerify:
+	case migration.AboutBaseline:
 		if cluster.Status.Baseline != nil {
 			return referenceTo(observation.Ref{Kind: "Secret", Namespace: cluster.Namespace, Name: cluster.Status.Baseline.SecretName})
 		}
-	case ucv1.StepMachineController, ucv1.StepUndoMachineController, ucv1.StepRoll, ucv1.StepUndoRoll:
+	case migration.AboutMachines:
 		return referenceTo(controlplane.MachineControllerRef(cluster))
-	default:
+	case migration.AboutKCM:
 	}
 	if cluster.Spec.ControlPlane.Static() {
 		return nil

@@ -19,32 +19,6 @@ import (
 // maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
 const maxMessage = 1024
 
-// conditionsOf maps a step to its condition. Step Addons has two; they are set from what was observed.
-func conditionsOf() map[ucv1.Step]string {
-	return map[ucv1.Step]string{
-		ucv1.StepAdmitted:          ucv1.AdmittedCondition,
-		ucv1.StepPreflight:         ucv1.PreflightPassedCondition,
-		ucv1.StepHandover:          ucv1.HandoverCompletedCondition,
-		ucv1.StepVolumeMigration:   ucv1.VolumeMigrationReadyCondition,
-		ucv1.StepMachineController: ucv1.MachineControllerConfiguredCondition,
-		ucv1.StepRoll:              ucv1.MachineDeploymentsRolledOutCondition,
-		ucv1.StepVerify:            ucv1.NodesInitializedCondition,
-		ucv1.StepComplete:          ucv1.CSIKubeletMigrationCompletedCondition,
-		ucv1.StepFinalize:          ucv1.InTreeConfigurationRemovedCondition,
-	}
-}
-
-// ConditionsOf are the conditions of a step, for those who show a status. A step of an undo has none of its own.
-func ConditionsOf(step ucv1.Step) []string {
-	if step == ucv1.StepAddons {
-		return []string{ucv1.CSIReadyCondition, ucv1.CloudControllerManagerReadyCondition}
-	}
-	if condition := conditionsOf()[step]; condition != "" {
-		return []string{condition}
-	}
-	return nil
-}
-
 // statusWriter collects the conditions of one pass. Those that are not set in a pass are gone after it.
 type statusWriter struct {
 	before []metav1.Condition
@@ -204,7 +178,6 @@ func setReachable(w *statusWriter, connection observation.Connection) {
 
 // setSteps sets the condition of every row, and the two of row Addons.
 func setSteps(w *statusWriter, s *scope) {
-	conditions := conditionsOf()
 	for _, row := range s.decision.Rows {
 		switch row.Step {
 		case ucv1.StepAddons:
@@ -213,7 +186,9 @@ func setSteps(w *statusWriter, s *scope) {
 		case ucv1.StepComplete:
 			setCompleted(w, s, row)
 		default:
-			setRow(w, conditions[row.Step], row)
+			for _, condition := range migration.RowOf(s.cluster.Status.Origin, row.Step).Conditions {
+				setRow(w, condition, row)
+			}
 		}
 	}
 }

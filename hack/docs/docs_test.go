@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -43,20 +41,4 @@ func TestRowsNeedTheHousesComments(t *testing.T) {
 			g.Expect(got).To(Equal(tc.rows))
 		})
 	}
-}
-
-func TestMappingIsReadFromTheCode(t *testing.T) {
-	g := NewWithT(t)
-	file := filepath.Join(t.TempDir(), "status.go")
-	write := func(text string) { g.Expect(os.WriteFile(file, []byte("package cluster\n"+text), 0o600)).To(Succeed()) }
-	groups := []group{{constants: []constant{{"StepRoll", "Roll", ""}, {"RolledCondition", "Rolled", ""}}}}
-
-	write("func conditionsOf() map[Step]string { return map[Step]string{ucv1.StepRoll: ucv1.RolledCondition} }")
-	mapping, err := readMapping(file, groups)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(mapping).To(Equal(map[string]string{"Roll": "Rolled"}))
-
-	write("func other() {}")
-	_, err = readMapping(file, groups)
-	g.Expect(err).To(MatchError(ContainSubstring("conditionsOf does not map")))
 }

@@ -16,32 +16,37 @@ const (
 )
 
 // steps has a row for each step of a table, below its picture.
-func (s *sources) steps(origin ucv1.Origin) (string, error) {
+func steps(origin ucv1.Origin) string {
 	var out strings.Builder
 	rows := migration.Table(origin)
-	steps := make([]string, 0, len(rows))
+	names := make([]string, 0, len(rows))
 	for _, row := range rows {
-		steps = append(steps, string(row.Step))
+		names = append(names, string(row.Step))
 	}
-	fmt.Fprintf(&out, "```\n%s\n```\n\n| # | Step | Holds when | Condition |\n|---|---|---|---|\n", strings.Join(steps, " → "))
+	fmt.Fprintf(&out, "```\n%s\n```\n\n| # | Step | Holds when | Actions | Condition |\n|---|---|---|---|---|\n",
+		strings.Join(names, " → "))
 	for i, row := range rows {
-		conditions, err := s.conditionsOf(row.Step)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&out, "| %d | `%s` | %s | %s |\n", i+1, row.Step, row.Means, conditions)
+		fmt.Fprintf(&out, "| %d | `%s` | %s | %s | %s |\n", i+1, row.Step, row.Means, quoted(row.Actions), quoted(row.Conditions))
 	}
-	return out.String(), nil
+	return out.String()
 }
 
 // stepsBack have no conditions of their own: those of the steps that they take back say how far they are.
 func stepsBack() string {
 	var out strings.Builder
-	out.WriteString("| # | Step | Holds when |\n|---|---|---|\n")
-	for i, row := range migration.UndoTable() {
-		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, row.Step, row.Means)
+	out.WriteString("| # | Step | Rolls back | Holds when | Actions |\n|---|---|---|---|---|\n")
+	for i, row := range migration.RollbackTable() {
+		fmt.Fprintf(&out, "| %d | `%s` | `%s` | %s | %s |\n", i+1, row.Step, row.RollsBack, row.Means, quoted(row.Actions))
 	}
 	return out.String()
+}
+
+func quoted[T ~string](names []T) string {
+	quoted := make([]string, 0, len(names))
+	for _, name := range names {
+		quoted = append(quoted, "`"+string(name)+"`")
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // linesOf has a row for each line of a protocol's table.
@@ -52,18 +57,6 @@ func linesOf(protocol ucv1.HandoverProtocol) string {
 		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
 	}
 	return out.String()
-}
-
-// conditionsOf a step: row Addons has two, every other one.
-func (s *sources) conditionsOf(step ucv1.Step) (string, error) {
-	if step == ucv1.StepAddons {
-		return "`" + ucv1.CSIReadyCondition + "`, `" + ucv1.CloudControllerManagerReadyCondition + "`", nil
-	}
-	condition, mapped := s.conditionOf[string(step)]
-	if !mapped {
-		return "", fmt.Errorf("%s: conditionsOf has no condition of step %s", mappingFile, step)
-	}
-	return "`" + condition + "`", nil
 }
 
 // conditionsDocument lists what can stand in status.conditions.

@@ -7,11 +7,7 @@ import (
 	"path/filepath"
 )
 
-const (
-	conditionsFile = "api/v1alpha1/cluster_conditions.go"
-	stepsFile      = "api/v1alpha1/cluster_status_types.go"
-	mappingFile    = "controllers/cluster/status.go"
-)
+const conditionsFile = "api/v1alpha1/cluster_conditions.go"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {

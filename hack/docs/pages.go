@@ -17,14 +17,6 @@ const (
 
 // pages are the documents that people write, by path, with the tables that stand in them, by the name in their marks.
 func (s *sources) pages() (map[string]map[string]string, error) {
-	migrating, err := s.steps(ucv1.OriginMigrating)
-	if err != nil {
-		return nil, err
-	}
-	external, err := s.steps(ucv1.OriginExternal)
-	if err != nil {
-		return nil, err
-	}
 	lines := map[string]string{}
 	for _, protocol := range migration.Protocols() {
 		lines["lines of "+string(protocol)] = linesOf(protocol)
@@ -32,7 +24,7 @@ func (s *sources) pages() (map[string]map[string]string, error) {
 	return map[string]map[string]string{
 		"README.md":                {"providers": providerMatrix(provider.New())},
 		"docs/versions.md":         {"version rules": commonVersionRules()},
-		"docs/migration.md":        {"steps of Migrating": migrating, "steps of External": external, "steps back": stepsBack()},
+		"docs/migration.md":        {"steps of Migrating": steps(ucv1.OriginMigrating), "steps of External": steps(ucv1.OriginExternal), "steps back": stepsBack()},
 		"docs/handover.md":         lines,
 		"docs/preflight.md":        {"checks": preflightChecks(), "input findings": inputFindings()},
 		"docs/leader-migration.md": lockTables(),

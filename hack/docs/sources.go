@@ -15,8 +15,6 @@ import (
 type sources struct {
 	// groups of the constants of the conditions, in the order of the file.
 	groups []group
-	// conditionOf a step, by the step's name.
-	conditionOf map[string]string
 	// runbooks are the reasons that have one.
 	runbooks map[string]bool
 }
@@ -36,13 +34,6 @@ func read() (*sources, error) {
 	s := &sources{}
 	var err error
 	if s.groups, err = readGroups(conditionsFile); err != nil {
-		return nil, err
-	}
-	steps, err := readGroups(stepsFile)
-	if err != nil {
-		return nil, err
-	}
-	if s.conditionOf, err = readMapping(mappingFile, append(steps, s.groups...)); err != nil {
 		return nil, err
 	}
 	s.runbooks = map[string]bool{}
@@ -97,40 +88,4 @@ func readConstant(spec *ast.ValueSpec) (constant, error) {
 // text is a comment as one line.
 func text(comment *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(comment.Text()), " ")
-}
-
-// readMapping reads function conditionsOf, which maps steps to conditions; it is not exported, and not worth it.
-func readMapping(path string, groups []group) (map[string]string, error) {
-	values := map[string]string{}
-	for _, g := range groups {
-		for _, c := range g.constants {
-			values[c.identifier] = c.value
-		}
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	mapping := map[string]string{}
-	for _, declaration := range file.Decls {
-		if function, ok := declaration.(*ast.FuncDecl); ok && function.Name.Name == "conditionsOf" {
-			ast.Inspect(function, func(node ast.Node) bool {
-				if pair, ok := node.(*ast.KeyValueExpr); ok {
-					mapping[values[selected(pair.Key)]] = values[selected(pair.Value)]
-				}
-				return true
-			})
-		}
-	}
-	if len(mapping) == 0 || mapping[""] != "" {
-		return nil, fmt.Errorf("%s: conditionsOf does not map steps to conditions", path)
-	}
-	return mapping, nil
-}
-
-func selected(expression ast.Expr) string {
-	if selector, ok := expression.(*ast.SelectorExpr); ok {
-		return selector.Sel.Name
-	}
-	return ""
 }

@@ -142,7 +142,7 @@ func resolveOrigin(in input) (Decision, bool) {
 	}
 	in.facts.Origin = origin
 	out := in.records("Recording that the cluster's origin is "+string(origin)+".", func(*ucv1.Facts) {})
-	return stopAt(in, tableOf(in.facts.Origin)[0].step, out), false
+	return stopAt(in, Table(in.facts.Origin)[0].Step, out), false
 }
 
 // originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
@@ -186,11 +186,11 @@ func currentStep(in input) ucv1.Step {
 
 // stopAt is a decision that the table did not make.
 func stopAt(in input, step ucv1.Step, out outcome.Outcome) Decision {
-	rows := tableOf(in.facts.Origin)
+	rows := Table(in.facts.Origin)
 	states := make([]RowState, 0, len(rows))
 	for _, row := range rows {
-		states = append(states, waitsFor(row.step, step))
-		if row.step == step {
+		states = append(states, waitsFor(row.Step, step))
+		if row.Step == step {
 			states[len(states)-1] = stateOf(step, out)
 		}
 	}

@@ -121,7 +121,7 @@ func recall(in input) (Decision, bool) {
 	in = in.from(&record.Facts)
 	out := outcome.Records("Going on where an earlier Cluster of this name was, by " + record.String() + ".")
 	out.Facts = &record.Facts
-	decision := stopAt(in, tableOf(in.facts.Origin)[0].step, out)
+	decision := stopAt(in, Table(in.facts.Origin)[0].Step, out)
 	decision.recalled = true
 	return decision, true
 }

@@ -1,69 +1,92 @@
 package migration
 
 import (
+	"slices"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// row is a post-condition: it holds, or evaluate says what has to happen for it to hold.
-type row struct {
-	step ucv1.Step
-	// means says in a sentence when the row holds; the documentation is generated from it.
-	means    string
+// Row is a post-condition: it holds, or evaluate says what has to happen for it to hold. What there is to know of a row stands
+// here; documents, conditions, events, commands and the simulation go by it.
+type Row struct {
+	Step ucv1.Step
+	// Means says in a sentence when the row holds.
+	Means string
+	// Conditions of the Cluster that say how it stands. A row of the rollback has none: those of the step that it rolls back say it.
+	Conditions []string
+	// RollsBack is the step that a row of the rollback takes back.
+	RollsBack ucv1.Step
+	// About is what an event of the row is about.
+	About Subject
+	// Actions that it may bring, besides those of any row (ActionsOfAnyRow).
+	Actions []outcome.ActionKind
+	// Records are the checkpoints that it may set, as fields of the status, besides those of any row (RecordsOfAnyRow).
+	Records  []string
 	evaluate func(input) outcome.Outcome
 }
 
-// migrationTable is for clusters that move from the in-tree cloud provider.
-func migrationTable() []row {
-	return []row{
-		{ucv1.StepAdmitted, "The migration started, or nothing holds the cluster back from starting.", admitted},
-		{ucv1.StepPreflight, "The migration started, or there is no blocking finding.", preflight},
-		{ucv1.StepAddons, "The CSI driver is ready. The CCM is applied, available and fenced.", addons},
-		{ucv1.StepHandover, "KCM is proven silent. The CCM leads exactly the loops that KCM ran.", handOver},
-		{ucv1.StepVolumeMigration, "The CSI migration gates that this minor still has are on in every control-plane component that " +
-			"was found, with no old pod left.", volumeMigration},
-		{ucv1.StepMachineController, "The CCM leads, with its loop cloud-node. Every Deployment of the machine-controller is found " +
-			"and carries its flag, with no old pod left.", machineController},
-		{ucv1.StepRoll, "Every MachineDeployment is rolled and every Machine is up-to-date.", roll},
-		{ucv1.StepVerify, "Every Node is proven, its external kubelet included, load balancers and volumes are as in the baseline, " +
-			"and it stayed so for the soak time.", verify},
-		{ucv1.StepComplete, "Condition CSIKubeletMigrationCompleted is True.", markCompleted},
-		{ucv1.StepFinalize, "The in-tree flags are gone from every control-plane component that was found. The default StorageClass " +
-			"was judged.", finalize},
-	}
-}
+// Subject is the object that a row is about.
+type Subject int
 
-// externalTable is for clusters that were created with the feature: the same proof, and nothing is rolled.
-func externalTable() []row {
-	return []row{
-		{ucv1.StepAddons, "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is " +
-			"applied, available and fenced.", externalAddons},
-		{ucv1.StepHandover, "KCM is proven silent. The CCM leads. The default StorageClass was judged.", externalHandover},
-	}
-}
+// The subjects of rows.
+const (
+	// AboutKCM is the Deployment of kube-controller-manager.
+	AboutKCM Subject = iota
+	// AboutAddons is the ConfigMap with the applied set.
+	AboutAddons
+	// AboutMachines is the Deployment of the machine-controller.
+	AboutMachines
+	// AboutBaseline is the Secret with the baseline.
+	AboutBaseline
+)
 
-// RowMeaning describes one row of a table.
-type RowMeaning struct {
-	Step  ucv1.Step
-	Means string
-}
-
-// Table describes the rows for an origin, for documentation and for setting every condition.
-func Table(origin ucv1.Origin) []RowMeaning {
-	rows := tableOf(origin)
-	meanings := make([]RowMeaning, 0, len(rows))
-	for _, r := range rows {
-		meanings = append(meanings, RowMeaning{Step: r.step, Means: r.means})
-	}
-	return meanings
-}
-
-func tableOf(origin ucv1.Origin) []row {
+// Table of an origin.
+func Table(origin ucv1.Origin) []Row {
 	if origin == ucv1.OriginExternal {
 		return externalTable()
 	}
 	return migrationTable()
+}
+
+// RowOf a step; the zero Row is for a step that stands before or behind the tables.
+func RowOf(origin ucv1.Origin, step ucv1.Step) Row {
+	rows := append(Table(origin), RollbackTable()...)
+	at := slices.IndexFunc(rows, func(row Row) bool { return row.Step == step })
+	if at < 0 {
+		return Row{}
+	}
+	return rows[at]
+}
+
+// Steps are all there are, in the order in which a Cluster comes through them.
+func Steps() []ucv1.Step {
+	steps := []ucv1.Step{ucv1.StepInTree}
+	for _, row := range migrationTable() {
+		steps = append(steps, row.Step)
+	}
+	steps = append(steps, ucv1.StepFinished)
+	for _, row := range RollbackTable() {
+		steps = append(steps, row.Step)
+	}
+	return append(steps, ucv1.StepRolledBack)
+}
+
+// ActionsOfAnyRow are seen to at any step: checkpoints, the annotations, who leads while KCM rolls out, and a Cluster that goes.
+func ActionsOfAnyRow() []outcome.ActionKind {
+	return []outcome.ActionKind{
+		outcome.ActionRecord, outcome.ActionRestoreAnnotations, outcome.ActionKeepLeader, outcome.ActionGrantLease,
+		outcome.ActionFreeLease, outcome.ActionRevokeLease, outcome.ActionRelease,
+	}
+}
+
+// RecordsOfAnyRow are the checkpoints that are kept at any step, because they tell of what others do.
+func RecordsOfAnyRow() []string {
+	return []string{
+		"lookAhead", "unattendedSince", "pointOfNoReturnAt", "slo", "handover.processes", "handover.stage",
+		"handover.kcmLeaseGrantedAt", "handover.kcmLeaseRevokedAt",
+	}
 }
 
 // walk evaluates the table from the top. The first row that does not hold is the current step; the rows behind it are
@@ -72,17 +95,17 @@ func walk(in input) Decision {
 	in = mergeProcesses(in)
 	decision := Decision{Step: ucv1.StepFinished}
 	var states []RowState
-	for _, row := range tableOf(in.facts.Origin) {
+	for _, row := range Table(in.facts.Origin) {
 		if decision.Step != ucv1.StepFinished {
-			states = append(states, waitsFor(row.step, decision.Step))
+			states = append(states, waitsFor(row.Step, decision.Step))
 			continue
 		}
 		out := evaluate(in, row)
 		in = in.with(out)
 		out = failIfRefused(in, out)
-		states = append(states, stateOf(row.step, out))
+		states = append(states, stateOf(row.Step, out))
 		if !out.Holds {
-			decision = decisionOf(row.step, out, nil)
+			decision = decisionOf(row.Step, out, nil)
 		}
 	}
 	decision.Rows, decision.Facts = states, &in.facts
@@ -107,11 +130,11 @@ func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
 // undoes nothing. Drift repair and the guard still act, which may begin the hand-over again.
-func evaluate(in input, row row) outcome.Outcome {
-	if in.facts.CompletedAt == nil || row.step == ucv1.StepFinalize {
+func evaluate(in input, row Row) outcome.Outcome {
+	if in.facts.CompletedAt == nil || row.Step == ucv1.StepFinalize {
 		return row.evaluate(in)
 	}
-	switch row.step {
+	switch row.Step {
 	case ucv1.StepAddons:
 		return addons(in)
 	case ucv1.StepHandover:

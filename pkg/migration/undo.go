@@ -13,68 +13,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// undoRow is a post-condition of the undo, and the step of the migration that it takes back.
-type undoRow struct {
-	row
-	undoes ucv1.Step
-}
-
-// undoTable is walked like the others, from the top, one action a pass: no row rests on where an earlier pass ended.
-//
-//	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM ─► volumes
-//
-// Volumes come last: pods keep what is attached for as long as they like, and no one may run the cloud loops until KCM has them
-// back.
-func undoTable() []undoRow {
-	return []undoRow{
-		{
-			row{
-				ucv1.StepUndoMachineController,
-				"Every Deployment of the machine-controller is without its flag, with no old pod left.",
-				undoMachineController,
-			},
-			ucv1.StepMachineController,
-		},
-		{row{ucv1.StepUndoRoll, "Every external Machine is replaced by an in-tree one.", undoRoll}, ucv1.StepRoll},
-		{row{ucv1.StepUndoFence, "The fence is closed, and no pod of the CCM is left.", undoFence}, ucv1.StepHandover},
-		{
-			row{ucv1.StepUndoSilence, "The CCM's Lease was not renewed for its duration since then.", undoSilence},
-			ucv1.StepHandover,
-		},
-		{row{ucv1.StepUndoLoops, "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are " +
-			"as in the baseline.", undoLoops}, ucv1.StepHandover},
-		{row{ucv1.StepUndoLock, "No one holds the migration lock, and nothing of it is left.", undoLock}, ucv1.StepHandover},
-		{
-			row{
-				ucv1.StepUndoVolumes,
-				"The CSI migration gates are as they were, and no volume is attached through them.",
-				undoVolumes,
-			},
-			ucv1.StepVolumeMigration,
-		},
-		{row{ucv1.StepUndoAddons, "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons " +
-			"asks for it.", undoAddons}, ucv1.StepAddons},
-	}
-}
-
-// UndoTable describes the rows of an undo, for documentation.
-func UndoTable() []RowMeaning {
-	rows := undoTable()
-	meanings := make([]RowMeaning, 0, len(rows))
-	for _, row := range rows {
-		meanings = append(meanings, RowMeaning{Step: row.step, Means: row.means})
-	}
-	return meanings
-}
-
 // undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
-func undoRows(kcm observation.Component) []undoRow {
-	rows := undoTable()
+func undoRows(kcm observation.Component) []Row {
+	rows := RollbackTable()
 	if len(handover.RunningLoops(kcm)) == 0 {
 		return rows
 	}
-	ccm := func(row undoRow) bool { return row.step == ucv1.StepUndoFence || row.step == ucv1.StepUndoSilence }
-	first := slices.DeleteFunc(slices.Clone(rows), func(row undoRow) bool { return !ccm(row) })
+	ccm := func(row Row) bool { return row.Step == ucv1.StepUndoFence || row.Step == ucv1.StepUndoSilence }
+	first := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !ccm(row) })
 	return append(first, slices.DeleteFunc(rows, ccm)...)
 }
 
@@ -236,11 +182,11 @@ func walkUndo(in input) Decision {
 	for _, row := range undoRows(controlPlane.KCM) {
 		out := row.evaluate(in)
 		in = in.with(out)
-		if out = undoInTime(in, row.step, failIfRefused(in, out)); !out.Holds {
+		if out = undoInTime(in, row.Step, failIfRefused(in, out)); !out.Holds {
 			out.Facts = &in.facts
-			return undoStopsAt(row.step, out, held...)
+			return undoStopsAt(row.Step, out, held...)
 		}
-		held = append(held, row.step)
+		held = append(held, row.Step)
 	}
 	why := "Recording that the migration is undone, and forgetting what it had recorded."
 	return undoStopsAt(ucv1.StepUndoAddons, in.records(why, func(facts *ucv1.Facts) {
@@ -260,9 +206,9 @@ func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decisio
 }
 
 func undoes(step ucv1.Step) ucv1.Step {
-	for _, row := range undoTable() {
-		if row.step == step {
-			return row.undoes
+	for _, row := range RollbackTable() {
+		if row.Step == step {
+			return row.RollsBack
 		}
 	}
 	return ""
@@ -273,9 +219,9 @@ func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
 	table := migrationTable()
 	states := make([]RowState, 0, len(table))
 	for _, row := range table {
-		left := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step && !slices.Contains(held, u.step) })
-		own := slices.ContainsFunc(undoTable(), func(u undoRow) bool { return u.undoes == row.step })
-		state := RowState{Step: row.step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current " +
+		left := slices.ContainsFunc(RollbackTable(), func(u Row) bool { return u.RollsBack == row.Step && !slices.Contains(held, u.Step) })
+		own := slices.ContainsFunc(RollbackTable(), func(u Row) bool { return u.RollsBack == row.Step })
+		state := RowState{Step: row.Step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current " +
 			"step is " + string(step) + "."}
 		if step == ucv1.StepRolledBack || (own && !left) {
 			state.Reason, state.Message = ucv1.RolledBackReason, "The step is undone."

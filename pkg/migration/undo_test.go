@@ -322,7 +322,7 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	facts["CCMPods"] = func(o *Observation) { loseFact(&o.CCMPods, false) }
 	facts["Attachments"] = func(o *Observation) { loseFact(&o.Attachments, false) }
 	order := []ucv1.Step{}
-	for _, row := range UndoTable() {
+	for _, row := range RollbackTable() {
 		order = append(order, row.Step)
 	}
 	for _, stage := range undoStages() {

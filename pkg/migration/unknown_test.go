@@ -72,7 +72,7 @@ func restsOn(d Decision) []string {
 
 func place(d Decision) int {
 	rows := Table(ucv1.OriginMigrating)
-	at := slices.IndexFunc(rows, func(row RowMeaning) bool { return row.Step == d.Step })
+	at := slices.IndexFunc(rows, func(row Row) bool { return row.Step == d.Step })
 	if at < 0 {
 		return len(rows)
 	}

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -36,7 +35,7 @@ func clusterAt(name string, origin ucv1.Origin, step ucv1.Step, changes ...func(
 
 func rowsBefore(c *ucv1.Cluster, step ucv1.Step) {
 	for i, row := range migration.Table(c.Status.Origin) {
-		for _, condition := range controller.ConditionsOf(row.Step) {
+		for _, condition := range row.Conditions {
 			state := metav1.ConditionTrue
 			if row.Step == step {
 				state = metav1.ConditionFalse

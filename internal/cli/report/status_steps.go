@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	controller "github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
@@ -50,9 +49,9 @@ func stepsOf(cluster *ucv1.Cluster) []stepReport {
 		return nil
 	}
 	rows := migration.Table(status.Origin)
-	state := func(row migration.RowMeaning) stepState { return rowState(cluster, row.Step) }
+	state := func(row migration.Row) stepState { return rowState(cluster, row) }
 	if undoing(cluster) {
-		rows, state = migration.UndoTable(), undoState(cluster)
+		rows, state = migration.RollbackTable(), undoState(cluster)
 	}
 	steps := make([]stepReport, 0, len(rows))
 	for _, row := range rows {
@@ -66,11 +65,11 @@ func stepsOf(cluster *ucv1.Cluster) []stepReport {
 	return steps
 }
 
-func rowState(cluster *ucv1.Cluster, step ucv1.Step) stepState {
-	if step == cluster.Status.Step {
+func rowState(cluster *ucv1.Cluster, row migration.Row) stepState {
+	if row.Step == cluster.Status.Step {
 		return currentState(cluster)
 	}
-	for _, condition := range controller.ConditionsOf(step) {
+	for _, condition := range row.Conditions {
 		if !meta.IsStatusConditionTrue(cluster.Status.Conditions, condition) {
 			return stepOpen
 		}
@@ -91,7 +90,7 @@ func currentState(cluster *ucv1.Cluster) stepState {
 
 // undoState: the table is walked from the top, so every row above the current one held. Where KCM runs the cloud loops
 // already, the fence comes first, and nothing is known of the rows above it.
-func undoState(cluster *ucv1.Cluster) func(migration.RowMeaning) stepState {
+func undoState(cluster *ucv1.Cluster) func(migration.Row) stepState {
 	current := cluster.Status.Step
 	fenceFirst := (current == ucv1.StepUndoFence || current == ucv1.StepUndoSilence) &&
 		cluster.Status.Rollback.MachineControllerRevertedAt == nil
@@ -99,7 +98,7 @@ func undoState(cluster *ucv1.Cluster) func(migration.RowMeaning) stepState {
 	if fenceFirst {
 		state = stepOpen
 	}
-	return func(row migration.RowMeaning) stepState {
+	return func(row migration.Row) stepState {
 		if row.Step == current {
 			state = stepOpen
 			return currentState(cluster)
@@ -168,7 +167,7 @@ func partsOf(cluster *ucv1.Cluster, step ucv1.Step) []partReport {
 			parts = append(parts, partReport{Name: line.Name, Means: line.Means, State: states[line.State]})
 		}
 	case step == ucv1.StepAddons:
-		for _, name := range controller.ConditionsOf(step) {
+		for _, name := range migration.RowOf(cluster.Status.Origin, step).Conditions {
 			part := partReport{Name: name, State: stepOpen}
 			if condition := meta.FindStatusCondition(cluster.Status.Conditions, name); condition != nil {
 				part.Means = condition.Message

@@ -92,6 +92,7 @@ func (i *invariants) attend(w *World) (twice string) {
 func (i *invariants) decided(w *World, o observation.Observation, d migration.Decision) {
 	i.passes++
 	i.checkShape(o, d)
+	checkRow(i, o, d)
 	i.checkOrder(w, o, d)
 	i.checkUnknown(w, o, d)
 	checkCanary(i, w, o, d)
@@ -140,17 +141,7 @@ func (i *invariants) checkRows(d migration.Decision) {
 	}
 }
 
-// stepOrder is the order of the table.
-func stepOrder() []ucv1.Step {
-	return []ucv1.Step{
-		ucv1.StepInTree, ucv1.StepAdmitted, ucv1.StepPreflight, ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration,
-		ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify, ucv1.StepComplete, ucv1.StepFinalize, ucv1.StepFinished,
-		ucv1.StepUndoMachineController, ucv1.StepUndoRoll, ucv1.StepUndoFence, ucv1.StepUndoSilence,
-		ucv1.StepUndoLoops, ucv1.StepUndoLock, ucv1.StepUndoVolumes, ucv1.StepUndoAddons, ucv1.StepRolledBack,
-	}
-}
-
-func position(step ucv1.Step) int { return slices.Index(stepOrder(), step) }
+func position(step ucv1.Step) int { return slices.Index(migration.Steps(), step) }
 
 // checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
 // disturbance from outside is repaired.
@@ -168,7 +159,7 @@ func (i *invariants) checkOrder(w *World, o observation.Observation, d migration
 		w.disturbed = w.Now
 	}
 	if at < i.furthest && w.settled(d) && !guard && !unknown {
-		i.fail("step went back from %s to %s", stepOrder()[i.furthest], d.Step)
+		i.fail("step went back from %s to %s", migration.Steps()[i.furthest], d.Step)
 	}
 	i.furthest = max(i.furthest, at)
 }

@@ -1,0 +1,195 @@
+package migration
+
+import (
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+// migrationTable is for clusters that move from the in-tree cloud provider.
+func migrationTable() []Row {
+	return []Row{
+		{
+			Step: ucv1.StepAdmitted, Means: "The migration started, or nothing holds the cluster back from starting.",
+			Conditions: []string{ucv1.AdmittedCondition},
+			evaluate:   admitted,
+		},
+		{
+			Step: ucv1.StepPreflight, Means: "The migration started, or there is no blocking finding.",
+			Conditions: []string{ucv1.PreflightPassedCondition},
+			Records:    []string{"startedAt", "inherited", "handover.protocol", "handover.protocolReason"},
+			evaluate:   preflight,
+		},
+		{
+			Step: ucv1.StepAddons, Means: "The CSI driver is ready. The CCM is applied, available and fenced.",
+			Conditions: []string{ucv1.CSIReadyCondition, ucv1.CloudControllerManagerReadyCondition}, About: AboutAddons,
+			Actions:  addonActions(),
+			Records:  addonRecords(),
+			evaluate: addons,
+		},
+		{
+			Step: ucv1.StepHandover, Means: "KCM is proven silent. The CCM leads exactly the loops that KCM ran.",
+			Conditions: []string{ucv1.HandoverCompletedCondition},
+			Actions:    handoverActions(), Records: handoverRecords(),
+			evaluate: handOver,
+		},
+		{
+			Step: ucv1.StepVolumeMigration,
+			Means: "The CSI migration gates that this minor still has are on in every control-plane component that was found, with no " +
+				"old pod left.",
+			Conditions: []string{ucv1.VolumeMigrationReadyCondition},
+			Actions:    []outcome.ActionKind{outcome.ActionChangeArguments}, Records: []string{"handover.original"},
+			evaluate: volumeMigration,
+		},
+		{
+			Step: ucv1.StepMachineController,
+			Means: "The CCM leads, with its loop cloud-node. Every Deployment of the machine-controller is found and carries its flag, " +
+				"with no old pod left.",
+			Conditions: []string{ucv1.MachineControllerConfiguredCondition}, About: AboutMachines,
+			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
+			Records:  []string{"cloudNode", "machineControllerConfiguredAt"},
+			evaluate: machineController,
+		},
+		{
+			Step: ucv1.StepRoll, Means: "Every MachineDeployment is rolled and every Machine is up-to-date.",
+			Conditions: []string{ucv1.MachineDeploymentsRolledOutCondition}, About: AboutMachines,
+			Actions: rollActions(), Records: rollRecords(),
+			evaluate: roll,
+		},
+		{
+			Step: ucv1.StepVerify,
+			Means: "Every Node is proven, its external kubelet included, load balancers and volumes are as in the baseline, and it " +
+				"stayed so for the soak time.",
+			Conditions: []string{ucv1.NodesInitializedCondition}, About: AboutBaseline,
+			Records:  []string{"stableSince"},
+			evaluate: verify,
+		},
+		{
+			Step: ucv1.StepComplete, Means: "Condition CSIKubeletMigrationCompleted is True.",
+			Conditions: []string{ucv1.CSIKubeletMigrationCompletedCondition},
+			Records:    []string{"completedAt", "pointOfNoReturnAt"},
+			evaluate:   markCompleted,
+		},
+		{
+			Step: ucv1.StepFinalize,
+			Means: "The in-tree flags are gone from every control-plane component that was found. The default StorageClass was " +
+				"judged.",
+			Conditions: []string{ucv1.InTreeConfigurationRemovedCondition},
+			Actions:    []outcome.ActionKind{outcome.ActionChangeArguments, outcome.ActionSwitchDefaultClass},
+			Records:    []string{"defaultStorageClass"},
+			evaluate:   finalize,
+		},
+	}
+}
+
+// externalTable is for clusters that were created with the feature: the same proof, and nothing is rolled.
+func externalTable() []Row {
+	return []Row{
+		{
+			Step: ucv1.StepAddons,
+			Means: "What the Cluster refers to is usable and KCM runs no cloud loop. The CSI driver is ready, and the CCM is applied, " +
+				"available and fenced.",
+			Conditions: []string{ucv1.CSIReadyCondition, ucv1.CloudControllerManagerReadyCondition}, About: AboutAddons,
+			Actions:  addonActions(),
+			Records:  append(addonRecords(), "inherited", "handover.protocol", "handover.protocolReason"),
+			evaluate: externalAddons,
+		},
+		{
+			Step: ucv1.StepHandover, Means: "KCM is proven silent. The CCM leads. The default StorageClass was judged.",
+			Conditions: []string{ucv1.HandoverCompletedCondition},
+			Actions:    append(handoverActions(), outcome.ActionSwitchDefaultClass),
+			Records:    append(handoverRecords(), "completedAt", "defaultStorageClass"),
+			evaluate:   externalHandover,
+		},
+	}
+}
+
+// RollbackTable is walked like the others, from the top, one action a pass: no row rests on where an earlier pass ended.
+//
+//	Machines in-tree again ─► fence closed, CCM gone, proven silent ─► loops on in KCM ─► volumes
+//
+// Volumes come last: pods keep what is attached for as long as they like, and no one may run the cloud loops until KCM has them
+// back.
+func RollbackTable() []Row {
+	return []Row{
+		{
+			Step: ucv1.StepUndoMachineController, RollsBack: ucv1.StepMachineController, About: AboutMachines,
+			Means:    "Every Deployment of the machine-controller is without its flag, with no old pod left.",
+			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
+			Records:  []string{"rollback.startedAt", "rollback.machineControllerRevertedAt"},
+			evaluate: undoMachineController,
+		},
+		{
+			Step: ucv1.StepUndoRoll, RollsBack: ucv1.StepRoll, About: AboutMachines,
+			Means:   "Every external Machine is replaced by an in-tree one.",
+			Actions: rollActions(), Records: append(rollRecords(), "rollback.rollGeneration", "rollback.rolledMachineDeployments"),
+			evaluate: undoRoll,
+		},
+		{
+			Step: ucv1.StepUndoFence, RollsBack: ucv1.StepHandover,
+			Means:    "The fence is closed, and no pod of the CCM is left.",
+			Actions:  []outcome.ActionKind{outcome.ActionCloseFence, outcome.ActionPruneAddons},
+			Records:  []string{"rollback.workloadWithdrawnAt", "rollback.workloadGoneAt"},
+			evaluate: undoFence,
+		},
+		{
+			Step: ucv1.StepUndoSilence, RollsBack: ucv1.StepHandover,
+			Means:    "The CCM's Lease was not renewed for its duration since then.",
+			evaluate: undoSilence,
+		},
+		{
+			Step: ucv1.StepUndoLoops, RollsBack: ucv1.StepHandover,
+			Means: "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the " +
+				"baseline.",
+			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
+			Records:  []string{"rollback.loopsOnAt"},
+			evaluate: undoLoops,
+		},
+		{
+			Step: ucv1.StepUndoLock, RollsBack: ucv1.StepHandover,
+			Means:    "No one holds the migration lock, and nothing of it is left.",
+			Actions:  []outcome.ActionKind{outcome.ActionRemoveLock},
+			evaluate: undoLock,
+		},
+		{
+			Step: ucv1.StepUndoVolumes, RollsBack: ucv1.StepVolumeMigration,
+			Means:    "The CSI migration gates are as they were, and no volume is attached through them.",
+			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
+			evaluate: undoVolumes,
+		},
+		{
+			Step: ucv1.StepUndoAddons, RollsBack: ucv1.StepAddons, About: AboutAddons,
+			Means: "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.",
+			// The last one forgets what was recorded.
+			Actions:  []outcome.ActionKind{outcome.ActionPruneAddons},
+			Records:  []string{"rollback.startedAt", "rollback.addonsWithdrawnAt", "rollback.finishedAt"},
+			evaluate: undoAddons,
+		},
+	}
+}
+
+func addonActions() []outcome.ActionKind {
+	return []outcome.ActionKind{outcome.ActionApplyAddons, outcome.ActionPruneAddons, outcome.ActionOpenFence}
+}
+
+func addonRecords() []string { return []string{"adoption"} }
+
+func handoverActions() []outcome.ActionKind {
+	return []outcome.ActionKind{
+		outcome.ActionTakeBaseline, outcome.ActionApplyAddons, outcome.ActionPruneAddons, outcome.ActionChangeArguments,
+		outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionReleaseCCMLease, outcome.ActionAllowLock,
+		outcome.ActionReleaseLock, outcome.ActionRemoveLock,
+	}
+}
+
+func handoverRecords() []string { return []string{"adoption", "baseline", "handover"} }
+
+func rollActions() []outcome.ActionKind {
+	return []outcome.ActionKind{
+		outcome.ActionRollMachineDeployment, outcome.ActionStepMachineSet, outcome.ActionMarkMachines, outcome.ActionReturnMinReady,
+		outcome.ActionCreateCanary, outcome.ActionRemoveCanary,
+	}
+}
+
+func rollRecords() []string {
+	return []string{"rollGeneration", "rolledMachineDeployments", "canary", "breaker"}
+}
