@@ -98,16 +98,16 @@ long=(
 	TestAControllerThatIsKilledAgainAndAgain
 	TestAdministratorFollowsTheInstructions
 	TestAdministratorTakesTheWrongOrderAndStopsHalfWay
-	TestCCMBesideTheControlPlaneIsUndone
+	TestCCMBesideTheControlPlaneIsRolledBack
 	TestDeletionDuringTheRollWaitsForWhatIsRolling
 	TestMachineDeploymentDeletedMeanwhileIsNotMadeAgain
 	TestPauseBeforeThePointOfNoReturn
 	TestPlanIsWhatHappens
 	TestTroubleDuringTheRoll
-	TestUndoAgainAndAgainKilled
-	TestUndoInTheRollAndRedo
-	TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe
-	TestUndoWhileTheMigrationLockIsInUse
+	TestRollbackAgainAndAgainKilled
+	TestRollbackInTheRollAndRedo
+	TestRollbackIsRefusedForAVolumeThatOnlyTheDriverCanServe
+	TestRollbackWhileTheMigrationLockIsInUse
 	TestWhatCannotBeRolledIsNamedAndTheRestIsRolled
 )
 for name in "${long[@]}"; do

@@ -91,8 +91,8 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 		request
 		says string
 	}{
-		"a rollback with the feature off":           {request{before: cluster(), after: cluster(rollback)}, "nothing to undo"},
-		"a rollback with the feature off, at first": {request{operation: admissionv1.Create, after: cluster(rollback)}, "nothing to undo"},
+		"a rollback with the feature off":           {request{before: cluster(), after: cluster(rollback)}, "nothing to roll back"},
+		"a rollback with the feature off, at first": {request{operation: admissionv1.Create, after: cluster(rollback)}, "nothing to roll back"},
 		"a rollback that stood there":               {request{before: cluster(rollback), after: cluster(rollback)}, ""},
 		"a rollback of a migration":                 {request{before: cluster(feature(true)), after: cluster(feature(true), rollback)}, ""},
 		"a plan in the middle": {

@@ -16,7 +16,7 @@ const (
 	ExternalReason = "External"
 	// MigratedReason surfaces on Ready when the migration is completed.
 	MigratedReason = "Migrated"
-	// RolledBackReason surfaces on Ready and on the steps when the migration is undone.
+	// RolledBackReason surfaces on Ready and on the steps when the migration is rolled back.
 	RolledBackReason = "RolledBack"
 	// DeletingReason surfaces on Ready while a deleted Cluster waits for the next safe row.
 	DeletingReason = "Deleting"
@@ -170,9 +170,9 @@ const (
 	SoakingReason = "Soaking"
 	// WaitingBeforePointOfNoReturnReason surfaces while spec.handover.pauseBeforePointOfNoReturn holds the migration.
 	WaitingBeforePointOfNoReturnReason = "WaitingBeforePointOfNoReturn"
-	// UndoInProgressReason surfaces on the steps that an undo has not undone yet.
-	UndoInProgressReason = "UndoInProgress"
-	// WaitingForVolumesReason surfaces while a volume is attached by the CSI driver that an undo takes out of its way.
+	// RollbackInProgressReason surfaces on the steps that are not rolled back yet.
+	RollbackInProgressReason = "RollbackInProgress"
+	// WaitingForVolumesReason surfaces while a volume is attached by the CSI driver that a rollback takes out of its way.
 	WaitingForVolumesReason = "WaitingForVolumes"
 )
 
@@ -231,7 +231,7 @@ const (
 	NodeAddressesDifferReason = "NodeAddressesDiffer"
 	// LeaderDeadlineExceededReason surfaces when the CCM does not lead in time after the fence was opened.
 	LeaderDeadlineExceededReason = "LeaderDeadlineExceeded"
-	// RollbackRefusedReason surfaces when spec.handover.rollback asks for what cannot be undone any more.
+	// RollbackRefusedReason surfaces when spec.handover.rollback asks for what cannot be rolled back any more.
 	RollbackRefusedReason = "RollbackRefused"
 	// VolumesNeedDriverReason surfaces when spec.handover.rollbackAddons would take the CSI driver from a volume.
 	VolumesNeedDriverReason = "VolumesNeedDriver"

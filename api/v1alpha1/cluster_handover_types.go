@@ -42,26 +42,26 @@ type HandoverSpec struct {
 	// +optional
 	OnContention ContentionPolicy `json:"onContention,omitempty"`
 
-	// rollback undoes the migration: Machines, then the CCM, then the cloud loops are back where they were. It is refused
-	// once the point of no return is passed (status.handover.pointOfNoReturn). What is undone stays undone when this is
+	// rollback rolls the migration back: Machines, then the CCM, then the cloud loops are back where they were. It is refused
+	// once the point of no return is passed (status.handover.pointOfNoReturn). What is rolled back stays rolled back when this is
 	// false again: see retryAfter.
 	// +optional
 	Rollback bool `json:"rollback,omitempty"`
 
-	// retryAfter is a time; a migration that was undone before it (status.rollback.finishedAt) starts again then, when rollback
+	// retryAfter is a time; a migration that was rolled back before it (status.rollback.finishedAt) starts again then, when rollback
 	// is false. A person sets it, so that a line that is lost from a Git repository starts nothing.
 	// +optional
 	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
 
-	// rollbackAddons also deletes the addons when everything else is undone. It waits while a volume needs the CSI driver.
+	// rollbackAddons also deletes the addons when everything else is rolled back. It waits while a volume needs the CSI driver.
 	// +optional
 	RollbackAddons bool `json:"rollbackAddons,omitempty"`
 
-	// pauseBeforePointOfNoReturn waits before the controller's first step that cannot be undone, until it is false.
+	// pauseBeforePointOfNoReturn waits before the controller's first step that cannot be rolled back, until it is false.
 	// +optional
 	PauseBeforePointOfNoReturn bool `json:"pauseBeforePointOfNoReturn,omitempty"`
 
-	// acceptLostManagers names pods of KCM, and in an undo of the CCM, whose node is lost and of which a person knows that
+	// acceptLostManagers names pods of KCM, and in a rollback of the CCM, whose node is lost and of which a person knows that
 	// they have ended. One of KCM that is still there counts only when it is finished, or when it is a static pod whose
 	// Node is gone or not Ready.
 	// +optional
@@ -157,14 +157,14 @@ type HandoverStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Proof []ProofItem `json:"proof,omitempty"`
 
-	// original are the flags of the control plane before it was changed: what an undo gives back.
+	// original are the flags of the control plane before it was changed: what a rollback gives back.
 	// +optional
 	// +listType=map
 	// +listMapKey=deployment
 	// +kubebuilder:validation:MaxItems=8
 	Original []OriginalArguments `json:"original,omitempty"`
 
-	// pointOfNoReturn says whether the migration can still be undone, as it was last seen; output only.
+	// pointOfNoReturn says whether the migration can still be rolled back, as it was last seen; output only.
 	// +optional
 	PointOfNoReturn *PointOfNoReturnStatus `json:"pointOfNoReturn,omitempty"`
 

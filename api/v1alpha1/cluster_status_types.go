@@ -3,7 +3,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Step is a row of the migration table. It is output only: nothing reads it back.
-// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished;UndoMachineController;UndoRoll;UndoVolumes;UndoFence;UndoSilence;UndoLoops;UndoLock;UndoAddons;RolledBack
+// +kubebuilder:validation:Enum=InTree;Admitted;Preflight;Addons;Handover;VolumeMigration;MachineController;Roll;Verify;Complete;Finalize;Finished;RollbackMachineController;RollbackRoll;RollbackVolumes;RollbackFence;RollbackSilence;RollbackLoops;RollbackLock;RollbackAddons;RolledBack
 type Step string
 
 // The steps, in the order of the migration table. InTree and Finished stand before and behind it.
@@ -22,17 +22,17 @@ const (
 	StepFinished          Step = "Finished"
 )
 
-// The steps of an undo, in the order of its table. RolledBack stands behind it.
+// The steps of a rollback, in the order of its table. RolledBack stands behind it.
 const (
-	StepUndoMachineController Step = "UndoMachineController"
-	StepUndoRoll              Step = "UndoRoll"
-	StepUndoVolumes           Step = "UndoVolumes"
-	StepUndoFence             Step = "UndoFence"
-	StepUndoSilence           Step = "UndoSilence"
-	StepUndoLoops             Step = "UndoLoops"
-	StepUndoLock              Step = "UndoLock"
-	StepUndoAddons            Step = "UndoAddons"
-	StepRolledBack            Step = "RolledBack"
+	StepRollbackMachineController Step = "RollbackMachineController"
+	StepRollbackRoll              Step = "RollbackRoll"
+	StepRollbackVolumes           Step = "RollbackVolumes"
+	StepRollbackFence             Step = "RollbackFence"
+	StepRollbackSilence           Step = "RollbackSilence"
+	StepRollbackLoops             Step = "RollbackLoops"
+	StepRollbackLock              Step = "RollbackLock"
+	StepRollbackAddons            Step = "RollbackAddons"
+	StepRolledBack                Step = "RolledBack"
 )
 
 // Origin says how the cluster came to the external cloud provider.
@@ -118,7 +118,7 @@ type Facts struct {
 	// +optional
 	SLO *SLOStatus `json:"slo,omitempty"`
 
-	// pointOfNoReturnAt is when undo became impossible. What a person takes away again, such as a Machine, takes it back;
+	// pointOfNoReturnAt is when rollback became impossible. What a person takes away again, such as a Machine, takes it back;
 	// completion is for good.
 	// +optional
 	PointOfNoReturnAt *metav1.Time `json:"pointOfNoReturnAt,omitempty"`
@@ -127,7 +127,7 @@ type Facts struct {
 	// +optional
 	UnattendedSince *metav1.Time `json:"unattendedSince,omitempty"`
 
-	// rollback is how far an undo is.
+	// rollback is how far the rollback is.
 	// +optional
 	Rollback *RollbackStatus `json:"rollback,omitempty"`
 

@@ -13,7 +13,8 @@ func (c *Cluster) FieldsWithoutEffect() []FieldWithoutEffect {
 	var fields []FieldWithoutEffect
 	if c.Spec.Handover.Rollback && !c.ExternalCloudProvider() {
 		fields = append(fields, FieldWithoutEffect{
-			Message: "spec.handover.rollback has no effect while spec.features.externalCloudProvider is off: there is nothing to undo.",
+			Message: "spec.handover.rollback has no effect while spec.features.externalCloudProvider is off: there is nothing to " +
+				"roll back.",
 			Action:  "Take it out, or it keeps the migration from starting once the feature is on.",
 		})
 	}

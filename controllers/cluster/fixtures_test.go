@@ -71,9 +71,9 @@ func decided(origin ucv1.Origin, step ucv1.Step, change func(*migration.Decision
 		state := migration.RowState{Step: row.Step, Holds: true, Reason: ucv1.HoldsReason}
 		switch {
 		case step == ucv1.StepRolledBack:
-			state = migration.RowState{Step: row.Step, Reason: ucv1.RolledBackReason, Message: "Undone."}
-		case strings.HasPrefix(string(step), "Undo"):
-			state = migration.RowState{Step: row.Step, Reason: ucv1.UndoInProgressReason, Message: "Being undone."}
+			state = migration.RowState{Step: row.Step, Reason: ucv1.RolledBackReason, Message: "Rolled back."}
+		case strings.HasPrefix(string(step), "Rollback"):
+			state = migration.RowState{Step: row.Step, Reason: ucv1.RollbackInProgressReason, Message: "Being rolled back."}
 		case behind:
 			state = migration.RowState{Step: row.Step, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits."}
 		case row.Step == step:

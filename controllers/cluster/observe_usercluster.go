@@ -46,7 +46,7 @@ func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
 		s.observed.StorageClasses = session.Facts.StorageClasses(ctx)
 	}
 	s.observeRoll(ctx)
-	s.observeForUndo(ctx)
+	s.observeForRollback(ctx)
 }
 
 func (o *Observer) observeMachines(ctx context.Context, s *scope) {
@@ -80,9 +80,9 @@ func (s *scope) observeRoll(ctx context.Context) {
 	}
 }
 
-// observeForUndo looks at what only an undo rests on.
-func (s *scope) observeForUndo(ctx context.Context) {
-	if !s.needs().Undo {
+// observeForRollback looks at what only a rollback rests on.
+func (s *scope) observeForRollback(ctx context.Context) {
+	if !s.needs().Rollback {
 		return
 	}
 	s.observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)

@@ -221,7 +221,7 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 		)
 		return
 	}
-	if row.Reason == ucv1.UndoInProgressReason || row.Reason == ucv1.RolledBackReason {
+	if row.Reason == ucv1.RollbackInProgressReason || row.Reason == ucv1.RolledBackReason {
 		w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason, row.Message)
 		return
 	}

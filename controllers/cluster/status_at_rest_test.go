@@ -54,25 +54,25 @@ func lastLook(attendance migration.Attendance) func(*migration.Decision) {
 	return func(d *migration.Decision) { d.Attendance = &attendance }
 }
 
-func undoneStates() map[string]state {
+func rolledBackStates() map[string]state {
 	migrating := []ucv1.Origin{ucv1.OriginMigrating}
 	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 	return map[string]state{
-		"a refused undo has failed, also when the migration is completed": {
+		"a refused rollback has failed, also when the migration is completed": {
 			migrating, ucv1.StepFinished, completed, failing("RollbackRefused", "The point of no return was passed."), nil,
 			summary{kstatus.FailedStatus, no, "RollbackRefused", "", yes, "The point of no return was passed."},
 		},
-		"undoing is in progress": {
-			migrating, ucv1.StepUndoRoll, unchanged, waiting("WaitingForMachines", "Waiting."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step UndoRoll: Waiting."},
+		"rolling back is in progress": {
+			migrating, ucv1.StepRollbackRoll, unchanged, waiting("WaitingForMachines", "Waiting."), nil,
+			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step RollbackRoll: Waiting."},
 		},
-		"undone is ready": {
+		"rolled back is ready": {
 			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
-				"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than " +
+				"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than " +
 					"status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
-		"undone, and its control plane sleeps, is ready": {
+		"rolled back, and its control plane sleeps, is ready": {
 			migrating,
 			ucv1.StepRolledBack,
 			unchanged,
@@ -84,17 +84,17 @@ func undoneStates() map[string]state {
 				},
 			),
 			nil,
-			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is undone; the control plane is scaled to 0, so " +
+			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is rolled back; the control plane is scaled to 0, so " +
 				"whether KCM runs the cloud loops was not looked at. It starts again at spec.handover.retryAfter when that is later than " +
 				"status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
-		"undone, but KCM does not lead, is not ready": {
+		"rolled back, but KCM does not lead, is not ready": {
 			migrating,
 			ucv1.StepRolledBack,
 			unchanged,
-			waiting("WaitingForLeader", "The migration is undone, but no process runs them."),
+			waiting("WaitingForLeader", "The migration is rolled back, but no process runs them."),
 			nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is undone, but no " +
+			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is rolled back, but no " +
 				"process runs them."},
 		},
 	}

@@ -30,7 +30,7 @@ func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
 	case s.decision.Step == ucv1.StepFinished:
 		setReadyFinished(w, s, facts)
 	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
-		w.ready(metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is undone; "+undoneRuns(s)+
+		w.ready(metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is rolled back; "+rolledBackRuns(s)+
 			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and "+
 			"spec.handover.rollback is false.")
 	default:
@@ -54,8 +54,8 @@ func setReadyInTree(w *statusWriter, s *scope) {
 	}
 }
 
-// undoneRuns is what an undo left, as far as it was looked at.
-func undoneRuns(s *scope) string {
+// rolledBackRuns is what a rollback left, as far as it was looked at.
+func rolledBackRuns(s *scope) string {
 	if seen := s.decision.Attendance; seen != nil && seen.Reason == ucv1.HibernatedReason {
 		return "the control plane is scaled to 0, so whether KCM runs the cloud loops was not looked at."
 	}

@@ -53,7 +53,7 @@ func unchanged(*ucv1.Cluster) {}
 
 func TestEveryStateHasItsVerdict(t *testing.T) {
 	all := states()
-	maps.Copy(all, undoneStates())
+	maps.Copy(all, rolledBackStates())
 	maps.Copy(all, inTreeStates())
 	for name, tc := range all {
 		for _, origin := range tc.origins {
@@ -127,7 +127,7 @@ func states() map[string]state {
 	}
 }
 
-// undoneStates are those of an undo.
+// rolledBackStates are those of a rollback.
 func TestPauseKeepsTheVerdict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		origin ucv1.Origin

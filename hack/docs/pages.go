@@ -22,9 +22,11 @@ func (s *sources) pages() (map[string]map[string]string, error) {
 		lines["lines of "+string(protocol)] = linesOf(protocol)
 	}
 	return map[string]map[string]string{
-		"README.md":                {"providers": providerMatrix(provider.New())},
-		"docs/versions.md":         {"version rules": commonVersionRules()},
-		"docs/migration.md":        {"steps of Migrating": steps(ucv1.OriginMigrating), "steps of External": steps(ucv1.OriginExternal), "steps back": stepsBack()},
+		"README.md":        {"providers": providerMatrix(provider.New())},
+		"docs/versions.md": {"version rules": commonVersionRules()},
+		"docs/migration.md": {
+			"steps of Migrating": steps(ucv1.OriginMigrating), "steps of External": steps(ucv1.OriginExternal), "steps back": stepsBack(),
+		},
 		"docs/handover.md":         lines,
 		"docs/preflight.md":        {"checks": preflightChecks(), "input findings": inputFindings()},
 		"docs/leader-migration.md": lockTables(),

@@ -13,7 +13,7 @@ import (
 // also has to lead. They say what is, also when the row itself only repairs drift.
 func addonStates(o observation.Observation, row RowState, now time.Time) (csi, ccm RowState) {
 	switch row.Reason {
-	case ucv1.WaitingForEarlierStepReason, ucv1.UndoInProgressReason, ucv1.RolledBackReason:
+	case ucv1.WaitingForEarlierStepReason, ucv1.RollbackInProgressReason, ucv1.RolledBackReason:
 		return row, row
 	}
 	addons, known := o.Addons.Get()

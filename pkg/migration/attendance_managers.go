@@ -82,7 +82,7 @@ func ccmNotAllowed(in input) bool {
 	return handover.FenceOpenedAt == nil && (handover.Protocol == ucv1.FencedProtocol || handover.WorkloadAllowedAt == nil)
 }
 
-// ccmWithdrawn: an undo saw the last pod of the CCM go.
+// ccmWithdrawn: a rollback saw the last pod of the CCM go.
 func ccmWithdrawn(in input) bool {
 	return in.facts.Rollback != nil && in.facts.Rollback.WorkloadGoneAt != nil
 }

@@ -156,7 +156,7 @@ func TestBreakerTrips(t *testing.T) {
 			given: turning, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Status.Rollback = true, &ucv1.RollbackStatus{StartedAt: stampAgo(time.Minute)}
 			},
-			step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments,
+			step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -311,9 +311,9 @@ func TestBreakerGivesBack(t *testing.T) {
 			fails: ucv1.MachineDeploymentFieldConflictReason,
 		},
 		"in a rollback it goes with the write that says in-tree again": {
-			given:  rollingBack,
+			given:  turningBack,
 			when:   firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() }),
-			step:   ucv1.StepUndoRoll,
+			step:   ucv1.StepRollbackRoll,
 			action: outcome.ActionRollMachineDeployment,
 		},
 	})
@@ -324,7 +324,7 @@ func TestBreakerGivesBack(t *testing.T) {
 		Equal([]any{generation, false, []string{"7"}}),
 		"the annotation stays, and the object is as it was seen",
 	)
-	o = rollingBack()
+	o = turningBack()
 	firstDeployment(func(d *observation.MachineDeployment) { d.Guard = endless() })(&o)
 	g.Expect(Decide(o, noon()).Next().Endless).To(BeFalse())
 }
@@ -340,12 +340,12 @@ func TestAPauseOfTheClusterNamesWhatIsHalfRolled(t *testing.T) {
 	g.Expect(Decide(o, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"), "the machine-controller scales a "+
 		"paused one, too")
 
-	undone := rollingBack()
-	undone.Cluster.Spec.Paused = true
-	firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = back })(&undone)
-	g.Expect(Decide(undone, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"))
-	firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })(&undone)
-	g.Expect(Decide(undone, noon()).RollsOn).To(BeEmpty(), "no breaker holds it, so its own pause does")
+	rolledBack := turningBack()
+	rolledBack.Cluster.Spec.Paused = true
+	firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue = back })(&rolledBack)
+	g.Expect(Decide(rolledBack, noon()).RollsOn).To(Equal("MachineDeployment kube-system/workers"))
+	firstDeployment(func(d *observation.MachineDeployment) { d.Paused = true })(&rolledBack)
+	g.Expect(Decide(rolledBack, noon()).RollsOn).To(BeEmpty(), "no breaker holds it, so its own pause does")
 }
 
 func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {

@@ -254,16 +254,16 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 		"the Cluster is deleted": {
 			given: deleted(made), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
 		},
-		"the migration is undone": {
+		"the migration is rolled back": {
 			given: made, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
 				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
 			},
-			step: ucv1.StepUndoRoll, action: outcome.ActionRemoveCanary,
+			step: ucv1.StepRollbackRoll, action: outcome.ActionRemoveCanary,
 		},
-		"an undo does not roll anything back before": {
-			given: rollingBack, when: withCanary, step: ucv1.StepUndoRoll, action: outcome.ActionRemoveCanary,
+		"a rollback does not roll anything back before": {
+			given: turningBack, when: withCanary, step: ucv1.StepRollbackRoll, action: outcome.ActionRemoveCanary,
 		},
 	})
 }

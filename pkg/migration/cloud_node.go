@@ -85,7 +85,7 @@ func addressesDiffer(in input, what ...any) outcome.Outcome {
 	return outcome.Fails(ucv1.NodeAddressesDifferReason, observation.Say(what...), " The machine-controller is not configured. "+
 		"Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the Node in "+
 		"spec.rollout.acceptChanges, as \"Node name\".",
-		undoOffer(in))
+		rollbackOffer(in))
 }
 
 // cloudNodeInputs is what a person changes to fix a conflict.
@@ -163,5 +163,5 @@ func cloudNodeInTime(in input, out outcome.Outcome) outcome.Outcome {
 		return out
 	}
 	return outcome.Fails(out.Reason, "The CCM's loop cloud-node was switched on at "+enabled.UTC().Format(time.RFC3339)+
-		", and no CCM leads with it. ", out.Text(), undoOffer(in))
+		", and no CCM leads with it. ", out.Text(), rollbackOffer(in))
 }

@@ -105,7 +105,7 @@ func ccmCanServe(in input) outcome.Outcome {
 		out = outcome.Fails(
 			ucv1.LeaderDeadlineExceededReason,
 			"None of the CCM's pods leads for more than ", in.o.Deadlines.Leader, ": ",
-			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+undoOffer(in),
+			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+rollbackOffer(in),
 		)
 	}
 	nodes, known := in.o.Nodes.Get()

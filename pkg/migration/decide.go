@@ -18,7 +18,7 @@ func Decide(o observation.Observation, now time.Time) Decision {
 	decision := decide(before)
 	in := before.after(decision)
 	decision.LookAfter = observation.Sooner(decision.LookAfter, rollout.LookAfter(rollInput(in)))
-	if !decision.recalled { // What an undo rests on is looked at when the status has the facts.
+	if !decision.recalled { // What a rollback rests on is looked at when the status has the facts.
 		decision.PointOfNoReturn, in.facts.PointOfNoReturnAt = judgePointOfNoReturn(in)
 	}
 	decision.Proofs = proofsToKeep(in, decision)
@@ -195,7 +195,7 @@ func stopAt(in input, step ucv1.Step, out outcome.Outcome) Decision {
 		}
 	}
 	if step == ucv1.StepRolledBack {
-		states = undoStates(step, nil)
+		states = rollbackStates(step, nil)
 	}
 	return decisionOf(step, out, states)
 }

@@ -44,7 +44,7 @@ type Decision struct {
 	Proof []ucv1.ProofItem
 	// Instructions are what someone else has to change in the control plane, in order.
 	Instructions []ucv1.Instruction
-	// PointOfNoReturn is how the undo stands; nil when there is nothing to judge.
+	// PointOfNoReturn is how the rollback stands; nil when there is nothing to judge.
 	PointOfNoReturn *ucv1.PointOfNoReturnStatus
 	// Findings are all of preflight, in the order that they are shown in, while they are judged; nil otherwise.
 	Findings []observation.Finding

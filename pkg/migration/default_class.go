@@ -11,8 +11,9 @@ import (
 )
 
 // judgesDefaultClass says that the default StorageClass is to be judged: behind the point of no return, because a claim without a
-// class gets a volume from then on that only the CSI driver serves, and an undo has nothing to give back. Before that the in-tree
-// class goes on working: the control plane translates it. It is judged once: whoever changes the default later is not fought.
+// class gets a volume from then on that only the CSI driver serves, and a rollback has nothing to give back. Before that the
+// in-tree class goes on working: the control plane translates it. It is judged once: whoever changes the default later is not
+// fought.
 func judgesDefaultClass(facts ucv1.Facts) bool {
 	switch {
 	case facts.DefaultStorageClass != nil:

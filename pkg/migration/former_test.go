@@ -290,13 +290,13 @@ func TestKCMsLeaderEndsLastInEveryRollout(t *testing.T) {
 	g.Expect(Decide(o, noon()).Next().Kind).To(Equal(outcome.ActionChangeArguments))
 }
 
-func TestTheRightToKCMsLeaseGoesBeforeAllIsUndone(t *testing.T) {
+func TestTheRightToKCMsLeaseGoesBeforeAllIsRolledBack(t *testing.T) {
 	g := NewWithT(t)
 	o := loopsBack()
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt = stampAgo(time.Minute)
 	o.KCMLeaseRight = observation.Known(observation.LeaseRight{There: true})
 	d := Decide(o, noon())
-	g.Expect(d.Step).To(Equal(ucv1.StepUndoAddons))
+	g.Expect(d.Step).To(Equal(ucv1.StepRollbackAddons))
 	g.Expect(d.Next().Kind).To(Equal(outcome.ActionRevokeLease))
 	g.Expect(d.Facts.Rollback.FinishedAt).To(BeNil())
 	o.Cluster.Status.Handover.KCMLeaseGrantedAt, o.KCMLeaseRight = nil, observation.Unknown[observation.LeaseRight]("timeout")

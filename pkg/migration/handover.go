@@ -77,7 +77,7 @@ func failAfterDeadline(in input, out outcome.Outcome) outcome.Outcome {
 		return out
 	}
 	return outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
-		" and no one may be running the cloud loops. ", out.Text(), undoOffer(in))
+		" and no one may be running the cloud loops. ", out.Text(), rollbackOffer(in))
 }
 
 // gapSeconds counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
@@ -312,7 +312,7 @@ func leading(in input) outcome.Outcome {
 	if waited := in.now.Sub(since); waited > in.o.Deadlines.Leader {
 		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, "The CCM may lead since "+since.UTC().Format(time.RFC3339)+
 			", but does not lead yet.", sentences(in.o.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
-			undoOffer(in))
+			rollbackOffer(in))
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }

@@ -193,7 +193,7 @@ func TestWhereNoLookIsWantedNothingIsClaimedOfTheLeader(t *testing.T) {
 	g.Expect(decision.Facts.UnattendedSince).To(BeNil(), "nothing would tell when it is over")
 }
 
-func TestAnUndoneClusterWhoseControlPlaneSleepsRests(t *testing.T) {
+func TestAnRolledBackClusterWhoseControlPlaneSleepsRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is scaled to 0": {given: asked, when: func(o *Observation) { done(o); sleeps(o) }, step: ucv1.StepRolledBack},
 		"arguments that are not understood are not taken for off": {

@@ -113,10 +113,10 @@ func granted(in input) bool {
 }
 
 // rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an
-// undo at its end only, where it was refused before.
+// rollback at its end only, where it was refused before.
 func rightIsOver(in input, decision Decision) bool {
 	controlPlane, known := in.o.ControlPlane.Get()
-	inTime := ccmHasTakenOver(in) && !undoing(in) || decision.Step == ucv1.StepUndoAddons && decision.Calls() != nil
+	inTime := ccmHasTakenOver(in) && !rollingBack(in) || decision.Step == ucv1.StepRollbackAddons && decision.Calls() != nil
 	return inTime && known && controlPlane.KCM.RolledOut && in.o.Connection.Reachable && !kcmLeaseOrphaned(in)
 }
 
@@ -156,7 +156,7 @@ func revoke(in input) outcome.Outcome {
 	return in.adds(out, func(facts *ucv1.Facts) { facts.Handover.KCMLeaseRevokedAt = in.stamp() })
 }
 
-// rightGone is asked before all is finished, and at the end of an undo: nothing looks at our right afterwards.
+// rightGone is asked before all is finished, and at the end of a rollback: nothing looks at our right afterwards.
 func rightGone(in input) outcome.Outcome {
 	right, known := in.o.KCMLeaseRight.Get()
 	switch {
@@ -164,7 +164,7 @@ func rightGone(in input) outcome.Outcome {
 		return outcome.CannotLook("our right to free KCM's Lease", in.o.KCMLeaseRight.Why())
 	case !known || !right.There:
 		return forgetRight(in)
-	case kcmLeaseOrphaned(in) && !undoing(in):
+	case kcmLeaseOrphaned(in) && !rollingBack(in):
 		return outcome.WaitsUntil(
 			ucv1.RollingOutReason,
 			observation.Say("The next KCM takes ", in.o.KCMLease.Value(), ", whose holder has ended."),

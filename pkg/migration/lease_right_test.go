@@ -73,11 +73,11 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			},
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, facts: kept(time.Minute),
 		},
-		"at the end of an undo a person is told, too": {
-			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepUndoAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+		"at the end of a rollback a person is told, too": {
+			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepRollbackAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"and it is tried again": {
-			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepUndoAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
+			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
 		},
 	})
 }

@@ -70,8 +70,8 @@ func decideDeletion(in input) Decision {
 	if probe := in.o.Probe.Value(); len(probe.Left) > 0 {
 		return stopAt(in, currentStep(in), outcome.Does(pruneVerb(probe.Left)))
 	}
-	if undoing(in) {
-		return deletedWhileUndone(in)
+	if rollingBack(in) {
+		return deletedWhileRolledBack(in)
 	}
 	if untouched(in) {
 		return stopAt(in, currentStep(in), release(in, "nothing is in the middle"))
@@ -155,11 +155,11 @@ func leaderLives(in input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// deletedWhileUndone lets a deleted Cluster go when KCM has its cloud loops back.
-func deletedWhileUndone(in input) Decision {
-	decision := walkUndo(in)
-	if decision.Step == ucv1.StepUndoAddons {
-		return undoStopsAt(ucv1.StepUndoAddons, release(in, "KCM has its cloud loops back"))
+// deletedWhileRolledBack lets a deleted Cluster go when KCM has its cloud loops back.
+func deletedWhileRolledBack(in input) Decision {
+	decision := walkRollback(in)
+	if decision.Step == ucv1.StepRollbackAddons {
+		return rollbackStopsAt(ucv1.StepRollbackAddons, release(in, "KCM has its cloud loops back"))
 	}
 	return decision.leaving("KCM has its cloud loops back")
 }

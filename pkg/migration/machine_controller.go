@@ -129,8 +129,8 @@ func setFlag(in input, deployment observation.MachineControllerDeployment) outco
 	})
 }
 
-// undoMachineController takes the flags away: a Machine that is made from then on joins in-tree.
-func undoMachineController(in input) outcome.Outcome {
+// rollbackMachineController takes the flags away: a Machine that is made from then on joins in-tree.
+func rollbackMachineController(in input) outcome.Outcome {
 	deployments, stop := machineControllerDeployments(in)
 	if stop != nil {
 		return *stop

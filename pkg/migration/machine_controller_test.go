@@ -51,8 +51,8 @@ func TestMachineControllerIsKnown(t *testing.T) {
 			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }),
 			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
-		"an undo needs them, too": {
-			given: rollingBack, when: controllers(found, webhook), step: ucv1.StepUndoMachineController, fails: ucv1.InputInvalidReason,
+		"a rollback needs them, too": {
+			given: turningBack, when: controllers(found, webhook), step: ucv1.StepRollbackMachineController, fails: ucv1.InputInvalidReason,
 			says: []string{"machine-controller-webhook"},
 		},
 	})

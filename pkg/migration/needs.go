@@ -13,8 +13,8 @@ import (
 type Needs struct {
 	// What is looked at: the plan before the start, what preflight and, later, the cloud are asked, the canary, StorageClasses, our
 	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an
-	// undo rests on.
-	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Undo bool
+	// rollback rests on.
+	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Rollback bool
 	// Proof says that what is done or recorded may rest on who runs the cloud loops at this moment, so that a decision to do so is
 	// made of what was read for it.
 	Proof bool
@@ -40,7 +40,7 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		KCMLeaseRight:     looksAtKCMLeaseRight(facts),
 		Measurements:      rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider),
-		Undo:              looksForUndo(cluster),
+		Rollback:          looksForRollback(cluster),
 		Proof:             provesNow(facts),
 		ClosedFence:       provesFence(facts),
 		LookAhead:         looksAhead(cluster, now),

@@ -12,11 +12,11 @@ func TestNeedsOfEachStage(t *testing.T) {
 		given func() Observation
 		want  Needs
 	}{
-		"before the start":    {fresh, Needs{Preflight: true}},
-		"in the hand-over":    {fenced, Needs{KCMLeaseRight: true, Proof: true}},
-		"in the roll":         {rolling, Needs{Canary: true, KCMLeaseRight: true, Measurements: true, NodeAgents: true}},
-		"when it is undone":   {rollingBack, Needs{Canary: true, KCMLeaseRight: true, Undo: true, Proof: true, ClosedFence: true}},
-		"when it is finished": {finished, Needs{StorageClasses: true, Measurements: true, NodeAgents: true}},
+		"before the start":       {fresh, Needs{Preflight: true}},
+		"in the hand-over":       {fenced, Needs{KCMLeaseRight: true, Proof: true}},
+		"in the roll":            {rolling, Needs{Canary: true, KCMLeaseRight: true, Measurements: true, NodeAgents: true}},
+		"when it is rolled back": {turningBack, Needs{Canary: true, KCMLeaseRight: true, Rollback: true, Proof: true, ClosedFence: true}},
+		"when it is finished":    {finished, Needs{StorageClasses: true, Measurements: true, NodeAgents: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := test.given()

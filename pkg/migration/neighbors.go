@@ -98,7 +98,7 @@ func wholeControlPlane(in input,
 	return out
 }
 
-// originalsOfOthersKept is for a component that the spec has named since the start: an undo gives it back what it has now.
+// originalsOfOthersKept is for a component that the spec has named since the start: a rollback gives it back what it has now.
 func originalsOfOthersKept(in input) outcome.Outcome {
 	for _, component := range in.o.ControlPlane.Value().Others {
 		if in.facts.Handover != nil && component.Arguments.Understood() && original(in.facts, component.Name) == nil {

@@ -195,7 +195,7 @@ func TestWhenIsMeasured(t *testing.T) {
 		"in the soak time after completion": {func(o *Observation) { complete(o, time.Minute) }, true},
 		"not after it":                      {func(o *Observation) { complete(o, observation.DefaultSoak) }, false},
 		"not before the CCM has the loops":  {func(o *Observation) { o.Cluster.Status.Handover.FinishedAt = nil }, false},
-		"not in an undo": {func(o *Observation) {
+		"not in a rollback": {func(o *Observation) {
 			o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: new(metav1.NewTime(noon()))}
 		}, false},
 		"not in a cluster that was created external": {func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginExternal }, false},

@@ -88,7 +88,7 @@ func protocol(in input) ucv1.HandoverProtocol {
 }
 
 // noOtherManager asks whether anybody else may run the cloud loops: before KCM is touched, before our CCM may lead, and before an
-// undo gives the loops back.
+// rollback gives the loops back.
 func noOtherManager(in input, by held) outcome.Outcome {
 	if why := unseenManagers(in); why != "" {
 		return outcome.CannotLook(foreignCCMs, why)

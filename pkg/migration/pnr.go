@@ -14,8 +14,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
-// judgePointOfNoReturn says in every pass of a started migration whether it can still be undone, and since when it cannot. What a
-// person takes away again brings the undo back; what could not be looked at changes nothing. Nil: there is nothing to judge.
+// judgePointOfNoReturn says in every pass of a started migration whether it can still be rolled back, and since when it cannot.
+// What a person takes away again makes the rollback possible again; what could not be looked at changes nothing. Nil: there is
+// nothing to judge.
 func judgePointOfNoReturn(in input) (status *ucv1.PointOfNoReturnStatus, at *metav1.Time) {
 	at = in.facts.PointOfNoReturnAt
 	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Handover == nil || in.facts.Rollback != nil {
@@ -44,7 +45,7 @@ func passesNext(in input) string {
 	return next + ", a Machine without MachineDeployment that joins with an external cloud provider."
 }
 
-// pointOfNoReturn names what an undo could not take back, whoever made it, and what could not be looked at.
+// pointOfNoReturn names what a rollback could not take back, whoever made it, and what could not be looked at.
 func pointOfNoReturn(in input) (passed []observation.Text, unknown []string) {
 	if completed := in.facts.CompletedAt; completed != nil {
 		return []observation.Text{observation.Say("The migration was completed at " + completed.UTC().Format(time.RFC3339) + ".")}, nil
@@ -148,7 +149,7 @@ func passedByLoadBalancers(in input) (passed observation.Text, unknown string) {
 		observation.Names(named), "."), ""
 }
 
-// ofCanary says that a Service, or the claim of a volume, is ours: it goes before an undo ends, and nothing rests on it.
+// ofCanary says that a Service, or the claim of a volume, is ours: it goes before a rollback ends, and nothing rests on it.
 func ofCanary(name string) bool { return name == ucv1.CanaryNamespace+"/"+ucv1.CanaryName }
 
 // clusterNameKept: both sides name load balancers after the cluster, so it has to be the name that the CCM was given.
@@ -206,7 +207,8 @@ func beforePointOfNoReturn(in input) outcome.Outcome {
 	if !in.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || in.facts.PointOfNoReturnAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be undone "+
+	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be rolled "+
+		"back "+
 		"(spec.handover.rollback). "+
 		"It is completed when spec.handover.pauseBeforePointOfNoReturn is false.")
 }

@@ -77,9 +77,9 @@ func TestPointOfNoReturn(t *testing.T) {
 			o.Connection.Reachable = false
 		}},
 		"a cluster that was created so has none": {given: external},
-		"a started migration can be undone":      {given: starting, state: ucv1.PointOfNoReturnAhead},
-		"a hand-over can be undone":              {given: fenced, state: ucv1.PointOfNoReturnAhead},
-		"a roll can be undone":                   {given: rolling, state: ucv1.PointOfNoReturnAhead},
+		"a started migration can be rolled back": {given: starting, state: ucv1.PointOfNoReturnAhead},
+		"a hand-over can be rolled back":         {given: fenced, state: ucv1.PointOfNoReturnAhead},
+		"a roll can be rolled back":              {given: rolling, state: ucv1.PointOfNoReturnAhead},
 		"external Machines can be replaced":      {given: verifying, state: ucv1.PointOfNoReturnAhead},
 		"completion is for good":                 {given: finished, state: ucv1.PointOfNoReturnPassed, says: "completed at"},
 		"a volume of another driver is not ours": {given: verifying, when: withVolume("nfs"), state: ucv1.PointOfNoReturnAhead},

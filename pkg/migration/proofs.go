@@ -14,7 +14,7 @@ func proofsToKeep(in input, decision Decision) *observation.KeptProofs {
 	kept, known := in.o.Proofs.Get()
 	nodes, seen := in.o.Nodes.Get()
 	rests := decision.Next() == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
-	if !known || !seen || !rests || undoing(in) || in.o.Cluster.Status.CompletedAt != nil {
+	if !known || !seen || !rests || rollingBack(in) || in.o.Cluster.Status.CompletedAt != nil {
 		return nil
 	}
 	now := baseline.Passing(nodes)

@@ -143,7 +143,7 @@ func withholdsWorkload(facts ucv1.Facts) bool {
 	return withdrawn(facts) || serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
 }
 
-// withdrawn says that an undo does not want the CCM any more.
+// withdrawn says that a rollback does not want the CCM any more.
 func withdrawn(facts ucv1.Facts) bool {
 	return facts.Rollback != nil && facts.Rollback.WorkloadWithdrawnAt != nil
 }

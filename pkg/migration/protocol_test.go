@@ -146,7 +146,7 @@ func TestAgentsOnTheNodesFollowTheCCM(t *testing.T) {
 		"before the hand-over":                {ucv1.Facts{Origin: ucv1.OriginMigrating}, false},
 		"in it":                               {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{}}, false},
 		"after it":                            {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{FinishedAt: stampAgo(0)}}, true},
-		"when it is undone":                   {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{FinishedAt: stampAgo(0)}, Rollback: &ucv1.RollbackStatus{}}, false},
+		"when it is rolled back":              {ucv1.Facts{Origin: ucv1.OriginMigrating, Handover: &ucv1.HandoverStatus{FinishedAt: stampAgo(0)}, Rollback: &ucv1.RollbackStatus{}}, false},
 		"in a cluster that was never in-tree": {ucv1.Facts{Origin: ucv1.OriginExternal}, true},
 		"in one of which we do not know yet":  {ucv1.Facts{}, false},
 	} {

@@ -68,7 +68,7 @@ func TestAClusterThatReturnsGoesOn(t *testing.T) {
 		"before the hand-over":        {given: returned(starting), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(starting)},
 		"with the loops off":          {given: returned(fenced), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
 		"in the roll":                 {given: returned(proving), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(proving)},
-		"in the middle of an undo":    {given: returned(loopsBack), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(loopsBack)},
+		"in the middle of a rollback": {given: returned(loopsBack), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(loopsBack)},
 		"when it is finished":         {given: returned(finished), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(finished)},
 		"one of origin External":      {given: returned(completedExternal), step: ucv1.StepAddons, action: outcome.ActionRecord, facts: same(completedExternal)},
 		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
@@ -158,7 +158,7 @@ func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"annotation abandon, with the loops off": {given: deleted(fenced), when: abandoned, step: ucv1.StepHandover, action: outcome.ActionRelease, says: []string{"annotation usercluster.k8c.io/abandon says so"}},
 		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, action: outcome.ActionRelease},
-		"annotation abandon, in an undo":         {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, action: outcome.ActionRelease},
+		"annotation abandon, in a rollback":      {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, action: outcome.ActionRelease},
 		"annotation abandon, although it is paused": {
 			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, action: outcome.ActionRelease,
 		},
@@ -178,7 +178,7 @@ func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 		"a namespace that cannot be looked at is no reason": {
 			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
-		"a control plane that is gone, in an undo": {
+		"a control plane that is gone, in a rollback": {
 			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, action: outcome.ActionRelease, says: []string{"its control plane is gone"},
 		},
 		"a control plane that cannot be looked at is no reason": {

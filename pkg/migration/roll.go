@@ -11,12 +11,12 @@ import (
 // rollInput is what the roll is judged from in this pass.
 func rollInput(in input) rollout.In {
 	roll := rollout.In{
-		Observation: in.o, Now: in.now, Facts: in.facts, Offer: func() string { return undoOffer(in) }, Seen: in.seen,
+		Observation: in.o, Now: in.now, Facts: in.facts, Offer: func() string { return rollbackOffer(in) }, Seen: in.seen,
 	}
 	for _, gate := range []func(input) outcome.Outcome{ccmCanServe, noStrangerLeads, cloudAsked} {
 		roll.Gates = append(roll.Gates, func() outcome.Outcome { return gate(in) })
 	}
-	if undoing(in) {
+	if rollingBack(in) {
 		roll.Direction = rollout.Back
 	}
 	return roll

@@ -112,57 +112,57 @@ func externalTable() []Row {
 func RollbackTable() []Row {
 	return []Row{
 		{
-			Step: ucv1.StepUndoMachineController, RollsBack: ucv1.StepMachineController, About: AboutMachines,
+			Step: ucv1.StepRollbackMachineController, RollsBack: ucv1.StepMachineController, About: AboutMachines,
 			Means:    "Every Deployment of the machine-controller is without its flag, with no old pod left.",
 			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
 			Records:  []string{"rollback.startedAt", "rollback.machineControllerRevertedAt"},
-			evaluate: undoMachineController,
+			evaluate: rollbackMachineController,
 		},
 		{
-			Step: ucv1.StepUndoRoll, RollsBack: ucv1.StepRoll, About: AboutMachines,
+			Step: ucv1.StepRollbackRoll, RollsBack: ucv1.StepRoll, About: AboutMachines,
 			Means:   "Every external Machine is replaced by an in-tree one.",
 			Actions: rollActions(), Records: append(rollRecords(), "rollback.rollGeneration", "rollback.rolledMachineDeployments"),
-			evaluate: undoRoll,
+			evaluate: rollbackRoll,
 		},
 		{
-			Step: ucv1.StepUndoFence, RollsBack: ucv1.StepHandover,
+			Step: ucv1.StepRollbackFence, RollsBack: ucv1.StepHandover,
 			Means:    "The fence is closed, and no pod of the CCM is left.",
 			Actions:  []outcome.ActionKind{outcome.ActionCloseFence, outcome.ActionPruneAddons},
 			Records:  []string{"rollback.workloadWithdrawnAt", "rollback.workloadGoneAt"},
-			evaluate: undoFence,
+			evaluate: rollbackFence,
 		},
 		{
-			Step: ucv1.StepUndoSilence, RollsBack: ucv1.StepHandover,
+			Step: ucv1.StepRollbackSilence, RollsBack: ucv1.StepHandover,
 			Means:    "The CCM's Lease was not renewed for its duration since then.",
-			evaluate: undoSilence,
+			evaluate: rollbackSilence,
 		},
 		{
-			Step: ucv1.StepUndoLoops, RollsBack: ucv1.StepHandover,
+			Step: ucv1.StepRollbackLoops, RollsBack: ucv1.StepHandover,
 			Means: "KCM leads with its cloud loops and without the migration lock, and load balancers and volumes are as in the " +
 				"baseline.",
 			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
 			Records:  []string{"rollback.loopsOnAt"},
-			evaluate: undoLoops,
+			evaluate: rollbackLoops,
 		},
 		{
-			Step: ucv1.StepUndoLock, RollsBack: ucv1.StepHandover,
+			Step: ucv1.StepRollbackLock, RollsBack: ucv1.StepHandover,
 			Means:    "No one holds the migration lock, and nothing of it is left.",
 			Actions:  []outcome.ActionKind{outcome.ActionRemoveLock},
-			evaluate: undoLock,
+			evaluate: rollbackLock,
 		},
 		{
-			Step: ucv1.StepUndoVolumes, RollsBack: ucv1.StepVolumeMigration,
+			Step: ucv1.StepRollbackVolumes, RollsBack: ucv1.StepVolumeMigration,
 			Means:    "The CSI migration gates are as they were, and no volume is attached through them.",
 			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
-			evaluate: undoVolumes,
+			evaluate: rollbackVolumes,
 		},
 		{
-			Step: ucv1.StepUndoAddons, RollsBack: ucv1.StepAddons, About: AboutAddons,
+			Step: ucv1.StepRollbackAddons, RollsBack: ucv1.StepAddons, About: AboutAddons,
 			Means: "Nothing of the probe is left. The addons stay, or are gone where spec.handover.rollbackAddons asks for it.",
 			// The last one forgets what was recorded.
 			Actions:  []outcome.ActionKind{outcome.ActionPruneAddons},
 			Records:  []string{"rollback.startedAt", "rollback.addonsWithdrawnAt", "rollback.finishedAt"},
-			evaluate: undoAddons,
+			evaluate: rollbackAddons,
 		},
 	}
 }

@@ -43,7 +43,7 @@ func closesFence(in input) bool {
 		in.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
 }
 
-// beginAgain notes that the hand-over is undone: it is walked again, and begins with who runs the cloud loops now. KCM is
+// beginAgain notes that the hand-over is rolled back: it is walked again, and begins with who runs the cloud loops now. KCM is
 // not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
 // without the proof.
 func beginAgain(in input) outcome.Outcome {

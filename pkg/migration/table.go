@@ -129,7 +129,7 @@ func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
 }
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
-// undoes nothing. Drift repair and the guard still act, which may begin the hand-over again.
+// rolls nothing back. Drift repair and the guard still act, which may begin the hand-over again.
 func evaluate(in input, row Row) outcome.Outcome {
 	if in.facts.CompletedAt == nil || row.Step == ucv1.StepFinalize {
 		return row.evaluate(in)

@@ -178,7 +178,7 @@ func TestProfileAfterTheHandover(t *testing.T) {
 			},
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Fix the profile."},
 		},
-		"a ProviderProfile that cannot be used undoes nothing when the migration is completed": {
+		"a ProviderProfile that cannot be used rolls nothing back when the migration is completed": {
 			given: finished, when: func(o *Observation) {
 				edit(&o.Provider, func(p *observation.Provider) { p.ProfileProblem = "Fix the profile." })
 				o.Addons = observation.Unknown[observation.Addons]("not rendered")
@@ -239,10 +239,10 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			given: rolling, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
 			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
-		"addons that cannot be looked at undo nothing when the migration is completed": {
+		"addons that cannot be looked at roll nothing back when the migration is completed": {
 			given: finished, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
 		},
-		"a Node that is NotReady a month later undoes nothing": {
+		"a Node that is NotReady a month later rolls nothing back": {
 			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
 		},
 	})

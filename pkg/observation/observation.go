@@ -87,7 +87,7 @@ type Observation struct {
 	// Plan is foreseen while Needs say so; absent: no one asks for it.
 	Plan Observed[ForeseenPlan]
 
-	// The facts below are looked at in an undo only. CCMPods are the names of the pods that run as the CCM's identity and
+	// The facts below are looked at in a rollback only. CCMPods are the names of the pods that run as the CCM's identity and
 	// have not finished.
 	CCMPods     Observed[[]string]
 	Attachments Observed[[]Attachment]

@@ -19,7 +19,8 @@ type MachineSetStep struct {
 // ActionKind names the one thing that a pass does.
 type ActionKind string
 
-// The actions. None of them gives a cloud loop back to KCM but VerbChangeArguments in an undo (undo_loops.go).
+// The actions. None of them gives a cloud loop back to KCM but ActionChangeArguments in a rollback
+// (pkg/migration/rollback_loops.go).
 const (
 	// ActionRecord persists facts and changes nothing else.
 	ActionRecord ActionKind = "Record"
@@ -47,7 +48,7 @@ const (
 	ActionReleaseCCMLease ActionKind = "ReleaseCCMLease"
 	// ActionFreeLease clears the name of a process that has ended from a manager's Lease, so that the next one leads now.
 	ActionFreeLease ActionKind = "FreeLease"
-	// ActionGrantLease gives us the right to free KCM's Lease, VerbRevokeLease takes it back.
+	// ActionGrantLease gives us the right to free KCM's Lease, ActionRevokeLease takes it back.
 	ActionGrantLease  ActionKind = "GrantLease"
 	ActionRevokeLease ActionKind = "RevokeLease"
 	// ActionRemoveLock deletes what is left of the migration lock.

@@ -133,7 +133,7 @@ func (r *roll) giveBack(view machineView, pools []pool) (outcome.Outcome, bool) 
 // mayReturn says that no further Machine is replaced by a roll of ours.
 func (r *roll) mayReturn(view machineView, pool pool) bool {
 	switch {
-	case view.undo:
+	case view.rollback:
 		// Its template says in-tree again, or it was rolled already.
 		return toldToRoll(view, pool.deployment, view.setsOf(pool.deployment))
 	case toldToRoll(view, pool.deployment, view.setsOf(pool.deployment)):
@@ -210,7 +210,7 @@ func (v machineView) released(d observation.MachineDeployment) bool {
 func releasedPools(view machineView, pools []pool) []observation.Text {
 	var names []observation.Text
 	for _, pool := range pools {
-		if d := pool.deployment; !view.undo && !d.Deleting && view.released(d) {
+		if d := pool.deployment; !view.rollback && !d.Deleting && view.released(d) {
 			names = append(names, observation.Say(d, ", by "+minReadyOwner(d)))
 		}
 	}

@@ -31,7 +31,7 @@ type In struct {
 	Gates []func() outcome.Outcome
 	// Seen keeps what the observation shows of the Machines from one question to the next; nil: it is looked through again.
 	Seen *Seen
-	// Offer is a sentence for messages about a CCM that does not do its work: that the migration can be undone.
+	// Offer is a sentence for messages about a CCM that does not do its work: that the migration can be rolled back.
 	Offer func() string
 }
 

@@ -13,7 +13,7 @@ import (
 // now.
 func (v machineView) kubeletLacks(node observation.Node, machine observation.Machine) string {
 	switch {
-	case v.undo || slices.Contains(v.accepted, node.Name):
+	case v.rollback || slices.Contains(v.accepted, node.Name):
 		return ""
 	case node.CreatedAt.Before(machine.CreatedAt):
 		return "is older than its Machine, so nothing shows that its kubelet is external"

@@ -39,9 +39,9 @@ type machineView struct {
 	initialization time.Duration
 	// proofsSeen says that what was kept of kubelets could be looked at, or nothing was.
 	proofsSeen bool
-	// undo turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
+	// rollback turns the view round: wanted and up-to-date is what is in-tree. startedAt is then when the migration started,
 	// before which nothing of it was external, and external the forceRestart value that it rolled by.
-	undo      bool
+	rollback  bool
 	startedAt time.Time
 	external  string
 }
@@ -109,7 +109,7 @@ func (v *machineView) index() {
 }
 
 func (v *machineView) turnRound(facts ucv1.Facts) {
-	v.undo, v.startedAt, v.external = true, facts.StartedAt.Time, facts.RollGeneration
+	v.rollback, v.startedAt, v.external = true, facts.StartedAt.Time, facts.RollGeneration
 	v.generation, v.rolled = facts.Rollback.RollGeneration, facts.Rollback.RolledMachineDeployments
 	if facts.Rollback.MachineControllerRevertedAt != nil {
 		v.configuredAt = facts.Rollback.MachineControllerRevertedAt.Time
@@ -118,7 +118,7 @@ func (v *machineView) turnRound(facts ucv1.Facts) {
 
 // wanted says whether a MachineSet makes external kubelets: its template carries our forceRestart value, or it was made
 // after the machine-controller's flags were in place, so that its operating system configuration was too.
-// The comparison is strict: creation times have whole seconds. In an undo no time says that a MachineSet of the migration's
+// The comparison is strict: creation times have whole seconds. In a rollback no time says that a MachineSet of the migration's
 // own forceRestart value is in-tree: it may have been made a moment before, by another clock.
 func (v machineView) wanted(set observation.MachineSet) bool {
 	if v.external != "" && set.RestartValue == v.external {
@@ -130,7 +130,7 @@ func (v machineView) wanted(set observation.MachineSet) bool {
 	if !v.configuredAt.IsZero() && set.CreatedAt.After(v.configuredAt) {
 		return true
 	}
-	return v.undo && v.neverExternal(set)
+	return v.rollback && v.neverExternal(set)
 }
 
 // neverExternal: made before the migration started, and so were all its Machines.
@@ -146,13 +146,13 @@ func (v machineView) setOf(machine observation.Machine) (observation.MachineSet,
 // upToDate needs both: the MachineSet says which kubelet its Machines get, the annotation alone proves nothing
 // (the webhook stamps it from its own flag, whatever the operating-system-manager rendered).
 func (v machineView) upToDate(machine observation.Machine) bool {
-	if (machine.Annotation == "true") == v.undo {
+	if (machine.Annotation == "true") == v.rollback {
 		return false
 	}
 	if set, owned := v.setOf(machine); owned {
 		return v.wanted(set)
 	}
-	if v.undo {
+	if v.rollback {
 		return machine.Set == ""
 	}
 	// A Machine that stands alone has no revision; it was made after the flags, or it is outdated.

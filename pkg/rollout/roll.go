@@ -159,7 +159,7 @@ func (r *roll) canaryProven(pools []pool) bool {
 	})
 }
 
-// rollFacts are the forceRestart value and those that were given it: an undo has its own.
+// rollFacts are the forceRestart value and those that were given it: a rollback has its own.
 func (r *roll) rollFacts() (generation *string, rolled *[]string) {
 	if r.back() {
 		return &r.facts.Rollback.RollGeneration, &r.facts.Rollback.RolledMachineDeployments
@@ -257,7 +257,7 @@ func judgePool(view machineView, deployment observation.MachineDeployment) pool 
 			" of its template to another owner; let that keep the value "+view.generation)
 	default:
 		pl.state = Outdated
-		if why := unguardable(deployment); why.Words != "" && !view.undo {
+		if why := unguardable(deployment); why.Words != "" && !view.rollback {
 			pl.state, pl.blocked = Blocked, why
 		}
 	}
@@ -344,7 +344,7 @@ func (r *roll) rollsOn() string {
 }
 
 func (v machineView) scaledWhilePaused(d observation.MachineDeployment) bool {
-	return !v.undo && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
+	return !v.rollback && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
 func (r *roll) rollingDeployments() []observation.Ref {

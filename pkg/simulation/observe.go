@@ -109,7 +109,7 @@ func (c *Controller) modelled() observation.Observation {
 		Drains:            observation.Known(w.Machines.observeDrains()),
 		Measured:          c.measure(),
 	}
-	if migration.NeedsOf(&cluster, w.Provider(), w.Now).Undo {
+	if migration.NeedsOf(&cluster, w.Provider(), w.Now).Rollback {
 		o.CCMPods, o.Attachments = observation.Known(w.CCM.observePods()), observation.Known(w.Storage.Attachments)
 	}
 	if w.Baseline != nil {

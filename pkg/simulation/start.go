@@ -52,7 +52,7 @@ func (s *Start) complete(o *observation.Observation) {
 	unseen(&o.ForeignCCMs, seen.ForeignCCMs)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)
-	if needs.Undo {
+	if needs.Rollback {
 		unseen(&o.CCMPods, seen.CCMPods)
 		unseen(&o.Attachments, seen.Attachments)
 	}

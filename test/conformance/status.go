@@ -178,9 +178,9 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 	ready := meta.IsStatusConditionTrue(status.Conditions, ucv1.ReadyCondition)
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
 	idle := (inTree || status.Step == ucv1.StepFinished) && !notSeen(status) && !refused && !unattended(status)
-	undone := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
+	rolledBack := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
 	o.unless(
-		ready == idle || undone || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
+		ready == idle || rolledBack || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
 		"Ready is %t at step %s",
 		ready,
 		status.Step,

@@ -192,7 +192,7 @@ func TestAfterTheEnd(t *testing.T) {
 	w.clock.Step(20 * time.Minute)
 	w.until("a CCM, again", func(*ucv1.Cluster) bool { return w.ccmDeployed() })
 	w.until("the end, again", finished, w.playEverybody)
-	g.Expect(w.condition("CSIKubeletMigrationCompleted").Status).To(Equal(metav1.ConditionTrue), "it was never undone")
+	g.Expect(w.condition("CSIKubeletMigrationCompleted").Status).To(Equal(metav1.ConditionTrue), "it was never rolled back")
 }
 
 func TestNothingIsDoneWhileANodeIsNotReady(t *testing.T) {

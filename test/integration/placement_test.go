@@ -124,7 +124,7 @@ func TestCCMBesideTheControlPlane(t *testing.T) {
 	}, w.playEverybody, w.playBeside)
 }
 
-func TestCCMBesideTheControlPlaneIsUndone(t *testing.T) {
+func TestCCMBesideTheControlPlaneIsRolledBack(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := besideWorld(t)
@@ -132,9 +132,9 @@ func TestCCMBesideTheControlPlaneIsUndone(t *testing.T) {
 	w.edit(rollback(true))
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true })
 	w.until("the CCM's pod to be all that is left", func(c *ucv1.Cluster) bool {
-		return c.Status.Step == ucv1.StepUndoFence && w.kindsBeside()["Deployment"] == 0
+		return c.Status.Step == ucv1.StepRollbackFence && w.kindsBeside()["Deployment"] == 0
 	}, w.playEverybody, func() {
-		if w.status().Step != ucv1.StepUndoFence {
+		if w.status().Step != ucv1.StepRollbackFence {
 			w.playBeside()
 		}
 	})
@@ -143,7 +143,7 @@ func TestCCMBesideTheControlPlaneIsUndone(t *testing.T) {
 		w.pass()
 		g.Expect(w.loops()).To(ContainElement(ContainSubstring("-service-lb-controller")), "a pod of the CCM is left")
 	}
-	w.until("the end of the undo", at(ucv1.StepRolledBack), w.playEverybody, w.playBeside)
+	w.until("the end of the rollback", at(ucv1.StepRolledBack), w.playEverybody, w.playBeside)
 	g.Expect(w.kindsBeside()).To(Equal(map[string]int{"Deployment": 0, "Secret": 0, "PodDisruptionBudget": 0}))
 }
 

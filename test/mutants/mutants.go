@@ -47,8 +47,8 @@ const (
 func mutants() []mutant {
 	return slices.Concat(
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
-		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), undo(), undoneLock(), attendance(),
-		undoneMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
+		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), rollback(), rolledBackLock(), attendance(),
+		rolledBackMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(),
 	)

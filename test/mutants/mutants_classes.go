@@ -12,7 +12,7 @@ func defaultClasses() []mutant {
 		in(rule, "a default beside ours counts as judged", "defaultClass", without("former")),
 		in(rule, "it is judged again in every pass", "judgesDefaultClass", never("DefaultStorageClass")),
 		in(rule, "classes that cannot be looked at are none", "defaultClass", never("known")),
-		in(rule, "the default changes while the migration can be undone",
+		in(rule, "the default changes while the migration can be rolled back",
 			"volumeMigration",
 			begins("in.facts.CompletedAt = in.stamp()\nif out := defaultClass(in); out.Action != nil {\nreturn out\n}")),
 		of(factsPackage, rule, "a class that just became the default gets another one beside it",

@@ -32,7 +32,7 @@ func freedLeases() []mutant {
 		inTables(rule, "a right that stays is deleted in every pass", "granted", always("now Sub")),
 		inTables(rule, "the right is kept when the Cluster goes", "revokedFirst", never("granted")),
 		inTables(rule, "the right that is left goes unsaid", "release", never("mayBeGranted")),
-		inTables(rule, "the right is kept when it is undone", "undoAddons", returns("rightGone", `outcome.Holds("", "")`)),
+		inTables(rule, "the right is kept when it is rolled back", "rollbackAddons", returns("rightGone", `outcome.Holds("", "")`)),
 		inTables(rule, "the right goes before the Lease is free", "rightIsOver", without("kcmLeaseOrphaned")),
 		inTables(rule, "the right goes while KCM rolls out", "rightIsOver", without("RolledOut")),
 		inTables(rule, "what it took the place of is recorded", "instead", skips("mergeProcesses")),

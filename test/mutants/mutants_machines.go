@@ -49,7 +49,7 @@ func controlPlanes() []mutant {
 		inTables(rule, "a component that cannot be read has nothing", "differencesOf", never("Understood")),
 		inTables(rule, "only the template is asked", "differencesOf", ranges("Pods", "[:0]")),
 		inTables(rule, "what was not found is not said", "componentsSeen", never("NotSeen")),
-		in(rule, "an undo leaves what was claimed after the start as it is", "originalsOfOthersKept", never("Understood")),
+		in(rule, "a rollback leaves what was claimed after the start as it is", "originalsOfOthersKept", never("Understood")),
 		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
 		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),
 		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
@@ -62,7 +62,7 @@ func upToDate() []mutant {
 	const rule = "up-to-date"
 	return []mutant{
 		ofRollout(rule, "the annotation alone proves the kubelet", "machineView.upToDate", returns("wanted", `set.UID != ""`)),
-		ofRollout(rule, "the revision alone proves the kubelet", "machineView.upToDate", compared("undo", "&&")),
+		ofRollout(rule, "the revision alone proves the kubelet", "machineView.upToDate", compared("rollback", "&&")),
 		ofRollout(rule, "a revision of the second of the flags is up-to-date",
 			"machineView.wanted", instead("CreatedAt configuredAt", "!set.CreatedAt.Before(v.configuredAt)")),
 		in(rule, "flags that were lost leave their time behind",

@@ -12,7 +12,7 @@ func others() []mutant {
 		in(rule, "a fence that someone closed is opened beside another CCM", "fenceStaysOpen", never("noOtherManager")),
 		in(rule, "the workload is allowed beside another CCM", "allowWorkload", never("noOtherManager")),
 		in(rule, "the guard does not look for another CCM", "guarded", returns("aloneStill", "out")),
-		in(rule, "KCM gets its loops back beside another CCM", "undoSilence", never("noOtherManager")),
+		in(rule, "KCM gets its loops back beside another CCM", "rollbackSilence", never("noOtherManager")),
 		ofObservation(rule, "a CCM without leader election is held by our Lease", "ForeignCCM.Elects", without("leader-elect")),
 		in(rule, "a CCM with a Lease of its own is held by ours", "bound", without("m Lease")),
 		in(rule, "our fence binds every identity", "bound", without("Identity")),

@@ -32,7 +32,7 @@ func records() []mutant {
 		in(rule, "a deleted Cluster goes with a leader that has ended", "leaderLives", never("Ended")),
 		inTables(rule, "a deleted Cluster goes with a CCM that crashes at every start", "leaderLives", never("Alive")),
 		inTables(rule, "without Nodes a closed fence stays closed", "drift", begins("if healthy(in, in.o.Addons.Value()).Reason == ucv1.NoNodesReason {\n\t\treturn outcome.Holds(ucv1.NoNodesReason, \"\")\n\t}")),
-		inTables(rule, "an undo is offered to a Cluster that is deleted", "undoOffer", without("DeletionTimestamp")),
+		inTables(rule, "a rollback is offered to a Cluster that is deleted", "rollbackOffer", without("DeletionTimestamp")),
 		inTables(rule, "any value of annotation abandon lets it go", "letsGo", judged("AbandonAnnotation", "len(in.o.Cluster.Annotations) > 0")),
 		inTables(rule, "a control plane that cannot be looked at is gone", "letsGo", judged("IsAbsent", "!in.o.ControlPlane.IsKnown()")),
 		inTables(rule, "a Cluster that stays is let go", "decide", judged("deleted why", `why != ""`)),

@@ -17,7 +17,7 @@ func canaries() []mutant {
 		ofRollout(rule, "a load balancer needs no address", "roll.proveCanary", never("Ingress")),
 		ofRollout(rule, "it may take for ever", "roll.judgeCanary", always("deadline")),
 		ofRollout(rule, "one that failed is never made again", "roll.canary", never("FailedAt")),
-		ofRollout(rule, "it is left in an undo and by a deleted Cluster",
+		ofRollout(rule, "it is left in a rollback and by a deleted Cluster",
 			"roll.canaryWanted", without("back")).and("roll.canaryWanted", without("DeletionTimestamp")),
 		ofRollout(rule, "the row holds while it is left", "roll.roll", never("removeCanary")),
 		ofRollout(rule, "its Machine goes with the volume attached", "roll.removeCanary", drops("held")),

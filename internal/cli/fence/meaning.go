@@ -32,7 +32,7 @@ func silentSince(cluster *ucv1.Cluster) (since *metav1.Time, fact string) {
 // silenceDoubt says why the status of the Cluster is no leave to open the fence; empty when it is one.
 func silenceDoubt(cluster *ucv1.Cluster) string {
 	if cluster.Status.Rollback != nil {
-		return "the migration is being undone, or is undone already: KCM has its cloud loops, or gets them back"
+		return "the migration is being rolled back, or is rolled back already: KCM has its cloud loops, or gets them back"
 	}
 	if since, fact := silentSince(cluster); since == nil {
 		return "its status does not say that KCM was proven silent: status.handover." + fact + " is not set"

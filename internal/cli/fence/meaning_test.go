@@ -116,7 +116,7 @@ func TestSilenceDoubt(t *testing.T) {
 		"a fence that was opened":            {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}}},
 		"a CCM that does not lead yet":       {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.WaitingForLeaderReason)}},
 		"loops that came back":               {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.CloudLoopsContendedReason)}, want: "not any longer: KCM is back"},
-		"an undo":                            {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened, Rollback: &ucv1.RollbackStatus{}}}, want: "is being undone"},
+		"a rollback":                         {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened, Rollback: &ucv1.RollbackStatus{}}}, want: "is being rolled back"},
 		"a process that appeared afterwards": {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.ProvingSilenceReason)}, want: "not any longer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func askedBack() []simtest.Intervention {
 		{
 			Name: "asks for the rollback",
 			When: func(w *simtest.World) bool { return simtest.Replaced(w) > 1 },
-			Do:   func(w *simtest.World) { simtest.Undo(w, true) },
+			Do:   func(w *simtest.World) { simtest.Rollback(w, true) },
 		},
 	}
 }
@@ -59,7 +59,7 @@ func planStates() map[string]planState {
 		"external-new":      {external: true, at: simtest.AtStep(ucv1.StepAddons)},
 		"external-finished": {external: true, at: simtest.Finished},
 		"rollback-asked":    {at: simtest.AtStep(ucv1.StepRoll), change: func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }},
-		"rollback":          {before: askedBack(), at: simtest.AtStep(ucv1.StepUndoRoll)},
+		"rollback":          {before: askedBack(), at: simtest.AtStep(ucv1.StepRollbackRoll)},
 		"rolled-back": {
 			before: askedBack(),
 			at:     simtest.RolledBack,

@@ -140,7 +140,7 @@ func (r *handoverReport) text(out io.Writer) error {
 	if r.GapSeconds != nil {
 		row("Gap", fmt.Sprintf("at most %d s between the last end of a KCM process and the CCM leading", *r.GapSeconds))
 	}
-	for _, line := range r.undo() {
+	for _, line := range r.rollback() {
 		row(line...)
 	}
 	if r.Condition != nil {
@@ -167,15 +167,15 @@ func (r *handoverReport) text(out io.Writer) error {
 	return w.Flush()
 }
 
-// undo says whether the hand-over can be taken back, or how far that is.
-func (r *handoverReport) undo() (rows [][]string) {
+// rollback says whether the hand-over can be taken back, or how far that is.
+func (r *handoverReport) rollback() (rows [][]string) {
 	switch rollback := r.Rollback; {
 	case rollback != nil && rollback.FinishedAt != nil:
-		rows = append(rows, []string{"Undone", terminal.At(rollback.FinishedAt)})
+		rows = append(rows, []string{"Rolled back", terminal.At(rollback.FinishedAt)})
 	case rollback != nil:
 		rows = append(
 			rows,
-			[]string{"Undo began", terminal.At(rollback.StartedAt)},
+			[]string{"Rollback began", terminal.At(rollback.StartedAt)},
 			[]string{"KCM got its loops back", terminal.At(rollback.LoopsOnAt)},
 		)
 	case r.PointOfNoReturn != nil:

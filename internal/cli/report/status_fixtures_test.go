@@ -129,10 +129,10 @@ func held(c *ucv1.Cluster) {
 	})
 }
 
-func undone(c *ucv1.Cluster) {
+func rolledBack(c *ucv1.Cluster) {
 	began := ago(4 * time.Minute)
 	c.Status.Rollback = &ucv1.RollbackStatus{StartedAt: &began, MachineControllerRevertedAt: &began}
-	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{Time: began, Kind: ucv1.TimelineStep, Step: ucv1.StepUndoRoll, Actor: ucv1.FieldManager})
+	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{Time: began, Kind: ucv1.TimelineStep, Step: ucv1.StepRollbackRoll, Actor: ucv1.FieldManager})
 }
 
 func completed(c *ucv1.Cluster) {
@@ -176,8 +176,8 @@ func fleet() []ucv1.Cluster {
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
 			"Step Handover: Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
 		clusterAt("eta", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 6, 0), byFence(""), held),
-		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepUndoRoll, machines(4, 6, 0), byFence(""), undone, stands(metav1.ConditionFalse,
-			ucv1.WaitingForMachinesReason, "Step UndoRoll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepRollbackRoll, machines(4, 6, 0), byFence(""), rolledBack, stands(metav1.ConditionFalse,
+			ucv1.WaitingForMachinesReason, "Step RollbackRoll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
 		clusterAt("iota-with-a-name-that-is-longer-than-anybody-needs", ucv1.OriginMigrating, ucv1.StepFinished, machines(5, 5, 0), byFence(""), completed),
 		clusterAt("kappa", ucv1.OriginMigrating, ucv1.StepComplete, machines(5, 5, 0), byFence(""), stands(metav1.ConditionFalse,
 			ucv1.WaitingBeforePointOfNoReturnReason, "Step Complete: Everything is proven; spec.handover.pauseBeforePointOfNoReturn is true.")),
@@ -185,7 +185,7 @@ func fleet() []ucv1.Cluster {
 		clusterAt("mu", ucv1.OriginMigrating, ucv1.StepAddons, func(c *ucv1.Cluster) { c.DeletionTimestamp = &paused },
 			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Step Addons: Letting the deleted Cluster go.")),
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
-			"The migration is undone; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")),
+			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second), stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
 			"Step Handover: Could not look at the fence: The API server of the user cluster does not answer.")),
 		clusterAt("psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute), stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended)),

@@ -16,28 +16,30 @@ type clusterState string
 
 // The states, in the order in which a fleet is shown: what asks for a person first.
 const (
-	needsYou   clusterState = "NeedsYou"
-	cannotLook clusterState = "CannotLook"
-	isPaused   clusterState = "Paused"
-	isUndoing  clusterState = "Undoing"
-	isWorking  clusterState = "Working"
-	isDeleting clusterState = "Deleting"
-	isNew      clusterState = "New"
-	isUndone   clusterState = "Undone"
-	isInTree   clusterState = "InTree"
-	isDone     clusterState = "Done"
+	needsYou      clusterState = "NeedsYou"
+	cannotLook    clusterState = "CannotLook"
+	isPaused      clusterState = "Paused"
+	isRollingBack clusterState = "Rolling back"
+	isWorking     clusterState = "Working"
+	isDeleting    clusterState = "Deleting"
+	isNew         clusterState = "New"
+	isRolledBack  clusterState = "Rolled back"
+	isInTree      clusterState = "InTree"
+	isDone        clusterState = "Done"
 )
 
 func clusterStates() []clusterState {
-	return []clusterState{needsYou, cannotLook, isPaused, isUndoing, isWorking, isDeleting, isNew, isUndone, isInTree, isDone}
+	return []clusterState{
+		needsYou, cannotLook, isPaused, isRollingBack, isWorking, isDeleting, isNew, isRolledBack, isInTree, isDone,
+	}
 }
 
 // words of a state, for people.
 func (c clusterState) words() string {
 	return map[clusterState]string{
-		needsYou: "needs you", cannotLook: "cannot look", isPaused: "paused", isUndoing: "undoing", isWorking: "working",
+		needsYou: "needs you", cannotLook: "cannot look", isPaused: "paused", isRollingBack: "rolling back", isWorking: "working",
 		isDeleting: "deleting",
-		isNew:      "new", isUndone: "undone", isInTree: "in-tree", isDone: "done",
+		isNew:      "new", isRolledBack: "rolled back", isInTree: "in-tree", isDone: "done",
 	}[c]
 }
 
@@ -133,8 +135,8 @@ func stateOf(cluster *ucv1.Cluster) clusterState {
 		return restingState(cluster)
 	case ready.Status == metav1.ConditionUnknown:
 		return cannotLook
-	case undoing(cluster):
-		return isUndoing
+	case rollingBack(cluster):
+		return isRollingBack
 	}
 	return isWorking
 }
@@ -144,13 +146,13 @@ func restingState(cluster *ucv1.Cluster) clusterState {
 	case ucv1.StepInTree:
 		return isInTree
 	case ucv1.StepRolledBack:
-		return isUndone
+		return isRolledBack
 	default:
 		return isDone
 	}
 }
 
-func undoing(cluster *ucv1.Cluster) bool {
+func rollingBack(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
 	return rollback != nil && rollback.FinishedAt == nil
 }
@@ -160,7 +162,7 @@ func sinceOf(cluster *ucv1.Cluster, state clusterState) *metav1.Time {
 	switch state {
 	case isNew:
 		return &cluster.CreationTimestamp
-	case isWorking, isUndoing:
+	case isWorking, isRollingBack:
 		if since, _ := timesOf(cluster.Status.Timeline, cluster.Status.Step); since != nil {
 			return since
 		}

@@ -50,8 +50,8 @@ func stepsOf(cluster *ucv1.Cluster) []stepReport {
 	}
 	rows := migration.Table(status.Origin)
 	state := func(row migration.Row) stepState { return rowState(cluster, row) }
-	if undoing(cluster) {
-		rows, state = migration.RollbackTable(), undoState(cluster)
+	if rollingBack(cluster) {
+		rows, state = migration.RollbackTable(), rollbackState(cluster)
 	}
 	steps := make([]stepReport, 0, len(rows))
 	for _, row := range rows {
@@ -88,11 +88,11 @@ func currentState(cluster *ucv1.Cluster) stepState {
 	return stepCurrent
 }
 
-// undoState: the table is walked from the top, so every row above the current one held. Where KCM runs the cloud loops
+// rollbackState: the table is walked from the top, so every row above the current one held. Where KCM runs the cloud loops
 // already, the fence comes first, and nothing is known of the rows above it.
-func undoState(cluster *ucv1.Cluster) func(migration.Row) stepState {
+func rollbackState(cluster *ucv1.Cluster) func(migration.Row) stepState {
 	current := cluster.Status.Step
-	fenceFirst := (current == ucv1.StepUndoFence || current == ucv1.StepUndoSilence) &&
+	fenceFirst := (current == ucv1.StepRollbackFence || current == ucv1.StepRollbackSilence) &&
 		cluster.Status.Rollback.MachineControllerRevertedAt == nil
 	state := stepDone
 	if fenceFirst {
@@ -117,7 +117,7 @@ func noteOf(cluster *ucv1.Cluster, step ucv1.Step) string {
 		}
 	case ucv1.StepHandover:
 		return handoverNote(status.Handover)
-	case ucv1.StepRoll, ucv1.StepUndoRoll:
+	case ucv1.StepRoll, ucv1.StepRollbackRoll:
 		if machines := status.Machines; machines != nil {
 			return machinesNote(*machines)
 		}

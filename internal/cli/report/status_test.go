@@ -69,7 +69,7 @@ func TestColumnsOfAFleetStandStill(t *testing.T) {
 	}
 	clusters := fleet()[:3]
 	before := frame(clusters, noon())
-	clusters[0].Status.Step, clusters[0].Status.Machines.Total = ucv1.StepUndoMachineController, 12345
+	clusters[0].Status.Step, clusters[0].Status.Machines.Total = ucv1.StepRollbackMachineController, 12345
 	g.Expect(frame(clusters, noon().Add(300*24*time.Hour))).To(Equal(before))
 	g.Expect(before).NotTo(ContainElement(-1))
 }
@@ -119,12 +119,12 @@ func TestStatesOfClusters(t *testing.T) {
 		"ep": cannotLook,
 		"ze": isWorking,
 		"et": isPaused,
-		"th": isUndoing,
+		"th": isRollingBack,
 		"io": isDone,
 		"ka": needsYou,
 		"la": isNew,
 		"mu": isDeleting,
-		"nu": isUndone,
+		"nu": isRolledBack,
 		"om": cannotLook,
 		"ps": needsYou,
 	}))
@@ -144,10 +144,10 @@ func TestThoseWhoNeedAPersonComeFirst(t *testing.T) {
 	g.Expect(order).To(Equal(clusterStates()))
 }
 
-func TestStepsOfAnUndoThatBeganAtTheFence(t *testing.T) {
+func TestStepsOfARollbackThatBeganAtTheFence(t *testing.T) {
 	g := NewWithT(t)
 	cluster := one("theta")
-	cluster.Status.Step, cluster.Status.Rollback.MachineControllerRevertedAt = ucv1.StepUndoFence, nil
+	cluster.Status.Step, cluster.Status.Rollback.MachineControllerRevertedAt = ucv1.StepRollbackFence, nil
 	g.Expect(stepsOf(cluster)[0].State).To(Equal(stepOpen), "nothing is known of it")
 	g.Expect(stepsOf(cluster)[2].State).To(Equal(stepCurrent))
 	g.Expect(stepsOf(cluster)[3].State).To(Equal(stepOpen))

@@ -19,11 +19,11 @@ func (c clusterState) tone() terminal.Tone {
 	switch c {
 	case needsYou:
 		return terminal.Bad
-	case cannotLook, isPaused, isUndoing:
+	case cannotLook, isPaused, isRollingBack:
 		return terminal.Warn
 	case isWorking, isDeleting, isNew:
 		return terminal.Busy
-	case isDone, isUndone:
+	case isDone, isRolledBack:
 		return terminal.Good
 	case isInTree:
 	}
@@ -38,9 +38,9 @@ func (c clusterState) sign(s terminal.Screen) string {
 		return "?"
 	case isPaused:
 		return s.Sign("‖", "=")
-	case isUndoing:
+	case isRollingBack:
 		return s.Sign("◂", "<")
-	case isDone, isUndone:
+	case isDone, isRolledBack:
 		return s.Sign("✓", "+")
 	case isInTree, isNew:
 		return s.Sign("○", "o")
@@ -66,7 +66,7 @@ func (t stepState) sign(s terminal.Screen) string {
 
 // The widths of the columns of a fleet: none depends on what goes on, so that nothing jumps while it is watched.
 const (
-	stateWidth    = 11
+	stateWidth    = 12
 	stepWidth     = 21
 	barWidth      = 10
 	stepsWidth    = 5
@@ -221,8 +221,8 @@ func (r *clusterReport) facts() string {
 	}
 	if point := r.PointOfNoReturn; point != nil && r.CompletedAt == nil {
 		facts = append(facts, map[ucv1.PointOfNoReturnState]string{
-			ucv1.PointOfNoReturnAhead: "It can still be undone", ucv1.PointOfNoReturnPassed: "It cannot be undone any more",
-			ucv1.PointOfNoReturnUnknown: "Whether it can be undone could not be looked at",
+			ucv1.PointOfNoReturnAhead: "It can still be rolled back", ucv1.PointOfNoReturnPassed: "It cannot be rolled back any more",
+			ucv1.PointOfNoReturnUnknown: "Whether it can be rolled back could not be looked at",
 		}[point.State])
 	}
 	return strings.Join(facts, ". ") + "."

@@ -134,7 +134,7 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 	switch state {
 	case needsYou, isPaused:
 		what.Acts = person
-	case cannotLook, isUndoing, isWorking, isDeleting:
+	case cannotLook, isRollingBack, isWorking, isDeleting:
 		what.Acts = controlled
 	case isNew:
 		what.Acts, what.Message = controlled, "The controller has not looked at it yet. If that stays, see that the manager runs "+

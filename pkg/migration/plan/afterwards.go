@@ -34,7 +34,7 @@ func afterwards(in Input, plan Plan, future simulation.Future, is situation) []D
 		count += len(planned.Machines)
 	}
 	switch {
-	case count > 0 && is.undoing:
+	case count > 0 && is.rollingBack:
 		list = append(list, replacedBack(count)...)
 	case count > 0:
 		list = append(list, replaced(count)...)

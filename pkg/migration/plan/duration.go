@@ -27,7 +27,7 @@ func estimate(in Input, plan Plan, is situation, registering time.Duration) Dura
 		handoverParts(plan),
 		registrationParts(registering),
 		machineParts(in, plan, is),
-		undoParts(plan),
+		rollbackParts(plan),
 		closingParts(plan, is),
 	)
 	duration := Duration{Parts: slices.DeleteFunc(parts, func(part Part) bool { return part.Seconds <= 0 })}
@@ -83,14 +83,15 @@ func rolloutParts(plan Plan, steps ...ucv1.Step) []Part {
 	return parts
 }
 
-// undoParts are the rows of a rollback but for its roll.
-func undoParts(plan Plan) []Part {
-	parts := rolloutParts(plan, ucv1.StepUndoMachineController, ucv1.StepUndoVolumes)
-	if does(plan, ucv1.StepUndoFence, outcome.ActionCloseFence)+does(plan, ucv1.StepUndoFence, outcome.ActionPruneAddons) > 0 {
+// rollbackParts are the rows of a rollback but for its roll.
+func rollbackParts(plan Plan) []Part {
+	parts := rolloutParts(plan, ucv1.StepRollbackMachineController, ucv1.StepRollbackVolumes)
+	closed, pruned := outcome.ActionCloseFence, outcome.ActionPruneAddons
+	if does(plan, ucv1.StepRollbackFence, closed)+does(plan, ucv1.StepRollbackFence, pruned) > 0 {
 		parts = append(parts, part("The CCM ends", assumedSilence, "Assumed: its pods end within 30 s, and its Lease runs out 15 s "+
 			"later."))
 	}
-	if does(plan, ucv1.StepUndoLoops, outcome.ActionChangeArguments) > 0 {
+	if does(plan, ucv1.StepRollbackLoops, outcome.ActionChangeArguments) > 0 {
 		parts = append(parts, part("KCM takes the cloud loops back", assumedRollout+assumedLeader,
 			"Assumed: kube-controller-manager rolls out within 1 min, and leads within 20 s."))
 	}

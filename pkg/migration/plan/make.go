@@ -108,9 +108,9 @@ func outcomeOf(future simulation.Future, is situation, changes int) Outcome {
 	return outcome
 }
 
-// pointOfNoReturn is the first pass in which the undo is refused.
+// pointOfNoReturn is the first pass in which the rollback is refused.
 func pointOfNoReturn(in Input, future simulation.Future, is situation) PointOfNoReturn {
-	if is.undoing {
+	if is.rollingBack {
 		return PointOfNoReturn{Reason: is.noReturn()} // Judged once, before it begins.
 	}
 	done := 0

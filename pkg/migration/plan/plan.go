@@ -30,7 +30,7 @@ type Plan struct {
 	Rollouts []Rollout `json:"rollouts"`
 	// Duration is an estimate.
 	Duration Duration `json:"duration"`
-	// PointOfNoReturn is where the migration can be undone no longer.
+	// PointOfNoReturn is where the migration can be rolled back no longer.
 	PointOfNoReturn PointOfNoReturn `json:"pointOfNoReturn"`
 	// Afterwards is what an operator finds different.
 	Afterwards []Difference `json:"afterwards"`
@@ -137,7 +137,7 @@ type Part struct {
 	Basis   string `json:"basis"`
 }
 
-// PointOfNoReturn is where the migration can be undone no longer.
+// PointOfNoReturn is where the migration can be rolled back no longer.
 type PointOfNoReturn struct {
 	// Passed says that the plan gets there; Action is the number of the last action before it.
 	Passed bool      `json:"passed"`

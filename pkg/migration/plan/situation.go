@@ -13,8 +13,9 @@ type situation struct {
 	cluster *ucv1.Cluster
 	// now is when the cluster was observed.
 	now time.Time
-	// deleted, undoing and undone say what is planned instead of a migration. An undone cluster stays so in the plan, too.
-	deleted, undoing, undone bool
+	// deleted, rollingBack and rolledBack say what is planned instead of a migration. A rolled-back cluster stays so in the plan,
+	// too.
+	deleted, rollingBack, rolledBack bool
 	// external is a cluster that was created with the feature.
 	external bool
 }
@@ -28,26 +29,26 @@ func situationOf(in Input, future simulation.Future) situation {
 		external: future.Facts.Origin == ucv1.OriginExternal,
 	}
 	if ends := future.Facts.Rollback; ends != nil {
-		s.undone = cluster.Status.Rollback != nil && cluster.Status.Rollback.FinishedAt != nil
-		s.undoing = !s.undone
+		s.rolledBack = cluster.Status.Rollback != nil && cluster.Status.Rollback.FinishedAt != nil
+		s.rollingBack = !s.rolledBack
 	}
 	return s
 }
 
 // migrates says that a hand-over, or what follows it, lies ahead.
 func (s situation) migrates() bool {
-	return !s.undoing && !s.undone && !s.external && s.cluster.Status.CompletedAt == nil
+	return !s.rollingBack && !s.rolledBack && !s.external && s.cluster.Status.CompletedAt == nil
 }
 
 // handsOver says that the protocol of the hand-over still matters.
 func (s situation) handsOver() bool {
 	handover := s.cluster.Status.Handover
-	return !s.undoing && !s.undone && (handover == nil || handover.FinishedAt == nil)
+	return !s.rollingBack && !s.rolledBack && (handover == nil || handover.FinishedAt == nil)
 }
 
 // starts says that preflight is still to be judged.
 func (s situation) starts() bool {
-	return !s.deleted && !s.undoing && !s.undone && s.cluster.Status.Handover == nil
+	return !s.deleted && !s.rollingBack && !s.rolledBack && s.cluster.Status.Handover == nil
 }
 
 // sentence says where the cluster stands, and what the plan does not wait for.
@@ -69,7 +70,7 @@ func (s situation) sentence() string {
 
 // restarts says that the plan is of the migration that follows a rollback.
 func (s situation) restarts() bool {
-	return s.cluster.Status.Rollback != nil && !s.undoing && !s.undone
+	return s.cluster.Status.Rollback != nil && !s.rollingBack && !s.rolledBack
 }
 
 func (s situation) stands() string {
@@ -77,8 +78,8 @@ func (s situation) stands() string {
 	switch {
 	case s.deleted:
 		return "The Cluster is being deleted."
-	case s.undone, s.undoing, s.restarts():
-		return s.rolledBack()
+	case s.rolledBack, s.rollingBack, s.restarts():
+		return s.rollbackState()
 	case !s.cluster.ExternalCloudProvider():
 		return "The feature is off. The plan begins when spec.features.externalCloudProvider is true."
 	case s.external:
@@ -91,18 +92,18 @@ func (s situation) stands() string {
 	return "The migration has started."
 }
 
-// rolledBack says how far a rollback is.
-func (s situation) rolledBack() string {
+// rollbackState says how far a rollback is.
+func (s situation) rollbackState() string {
 	rollback := s.cluster.Status.Rollback
 	switch {
-	case s.undone && s.cluster.Spec.Handover.Rollback:
+	case s.rolledBack && s.cluster.Spec.Handover.Rollback:
 		return "The migration was rolled back, and stays so while spec.handover.rollback is true."
-	case s.undone:
+	case s.rolledBack:
 		return "The migration was rolled back, and stays so until spec.handover.retryAfter is later than " +
 			timestamp(rollback.FinishedAt.Time) + "."
-	case s.undoing && rollback == nil:
+	case s.rollingBack && rollback == nil:
 		return "A rollback is asked for, and has not begun."
-	case s.undoing:
+	case s.rollingBack:
 		return "The migration is being rolled back."
 	}
 	return "The migration was rolled back, and starts again."
@@ -113,9 +114,9 @@ func (s situation) ending(future simulation.Future, changes int) string {
 	switch {
 	case future.Released:
 		return "The deleted Cluster goes."
-	case s.undone:
+	case s.rolledBack:
 		return "It stays rolled back."
-	case s.undoing:
+	case s.rollingBack:
 		return "The rollback completes automatically: KCM runs the cloud loops again."
 	case changes == 0:
 		return "Nothing is left to do."
@@ -126,9 +127,9 @@ func (s situation) ending(future simulation.Future, changes int) string {
 // noReturn is said of a plan in which the rollback is not judged.
 func (s situation) noReturn() string {
 	switch {
-	case s.undoing:
+	case s.rollingBack:
 		return "This is the rollback. It ends with KCM running the cloud loops."
-	case s.undone:
+	case s.rolledBack:
 		return "The migration is rolled back: KCM runs the cloud loops."
 	case s.external:
 		return "There is no way back: the cluster was created with the external cloud provider."

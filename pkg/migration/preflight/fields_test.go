@@ -17,7 +17,7 @@ func fieldStories() map[string]story {
 			id:       FieldWithoutEffect,
 			wrong:    func(o *Facts) { o.Cluster.Spec.Handover.Rollback = true },
 			severity: observation.Warning,
-			says:     "nothing to undo. Take it out",
+			says:     "nothing to roll back. Take it out",
 		},
 	}
 }
@@ -32,7 +32,7 @@ func TestFieldsWithoutEffectAreFound(t *testing.T) {
 		says []string
 	}{
 		"nothing is asked for in vain":       {func(*ucv1.Cluster) {}, nil},
-		"a rollback with the feature off":    {func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }, []string{"nothing to undo"}},
+		"a rollback with the feature off":    {func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }, []string{"nothing to roll back"}},
 		"a plan and a name before the start": {func(c *ucv1.Cluster) { c.Spec.Mode, c.Spec.Cloud.ClusterName = ucv1.PlanOnlyMode, "foo" }, nil},
 		"a rollback of a migration":          {func(c *ucv1.Cluster) { started(c); c.Spec.Handover.Rollback = true }, nil},
 		"a plan after the start":             {func(c *ucv1.Cluster) { started(c); c.Spec.Mode = ucv1.PlanOnlyMode }, []string{"spec.mode PlanOnly has no effect"}},

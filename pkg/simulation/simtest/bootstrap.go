@@ -62,7 +62,7 @@ func checkBootstraps(i *invariants, w *World, d migration.Decision) {
 	}
 	rolls := does(d, outcome.ActionRollMachineDeployment) || does(d, outcome.ActionStepMachineSet) ||
 		does(d, outcome.ActionMarkMachines)
-	if rolls && len(names) > 0 && !w.undoing() {
+	if rolls && len(names) > 0 && !w.rollingBack() {
 		i.fail("rule 9: %s, and the bootstrap data of %v is in-tree", d.Next().Kind, names)
 	}
 }
@@ -70,7 +70,7 @@ func checkBootstraps(i *invariants, w *World, d migration.Decision) {
 // checkBooted: no roll of ours makes more Machines from in-tree data than its bounds allow.
 func checkBooted(i *invariants, w *World) {
 	status := w.Facts()
-	if w.undoing() || status.RollGeneration == "" || status.CompletedAt != nil {
+	if w.rollingBack() || status.RollGeneration == "" || status.CompletedAt != nil {
 		return
 	}
 	for _, d := range w.Machines.Deployments {

@@ -59,7 +59,7 @@ func breakCloud(w *World) {
 // checkUnproven: no roll of ours has more Machines whose Node was never initialized than its bounds allow, whether we run or not.
 func checkUnproven(i *invariants, w *World) {
 	status := w.Facts()
-	if w.undoing() || status.RollGeneration == "" || status.CompletedAt != nil {
+	if w.rollingBack() || status.RollGeneration == "" || status.CompletedAt != nil {
 		return
 	}
 	for _, d := range w.Machines.Deployments {
@@ -142,7 +142,7 @@ func marked(w *World, s *simulation.MachineSet) int {
 
 // checkGuarded: nothing is rolled that the breaker does not hold, and what another owner holds is not rolled.
 func checkGuarded(i *invariants, w *World, d migration.Decision) {
-	if d.Next() == nil || d.Next().Kind != outcome.ActionRollMachineDeployment || w.undoing() {
+	if d.Next() == nil || d.Next().Kind != outcome.ActionRollMachineDeployment || w.rollingBack() {
 		return
 	}
 	if !d.Next().Endless {

@@ -16,7 +16,7 @@ func checkCanary(i *invariants, w *World, o observation.Observation, d migration
 	if facts := w.Facts(); provenCanary(&facts) {
 		return
 	}
-	if !w.undoing() && (kind == "" || kind == ucv1.CanaryMachine) {
+	if !w.rollingBack() && (kind == "" || kind == ucv1.CanaryMachine) {
 		for _, pool := range o.Machines.Value().Deployments {
 			if pool.Replicas > 0 && isRolled(d.Next(), pool.Ref) {
 				i.fail("rule 9: %s is rolled before the canary was proven", pool.Ref)

@@ -34,11 +34,11 @@ func TestCanaryAndBreaker(t *testing.T) {
 			}),
 			ends: ucv1.StepFinished, says: []string{"StepMachineSet"},
 		},
-		"a migration that is undone while the breaker holds it": {
+		"a migration that is rolled back while the breaker holds it": {
 			scenario: with(func(s *Scenario) {
 				s.Pools = []Pool{{Name: "a", Replicas: 9}}
 				s.Interventions = []Intervention{
-					halfWay, {Name: "asks for the undo", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { Undo(w, true) }},
+					halfWay, {Name: "asks for the rollback", When: Stalled(ucv1.BreakerTrippedReason), Do: func(w *World) { Rollback(w, true) }},
 				}
 			}),
 			ends: ucv1.StepRolledBack,

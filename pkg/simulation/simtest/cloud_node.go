@@ -20,7 +20,7 @@ func checkFlag(i *invariants, w *World, p pass) {
 	at := slices.IndexFunc(w.ControlPlane.Workloads, func(d *simulation.Workload) bool {
 		return d.UID == change.Target.UID && d.Flag != ""
 	})
-	if at < 0 || w.undoing() || p.truth.initializing {
+	if at < 0 || w.rollingBack() || p.truth.initializing {
 		return
 	}
 	if slices.ContainsFunc(
@@ -34,7 +34,7 @@ func checkFlag(i *invariants, w *World, p pass) {
 
 // checkCloudNode: the loop is never taken from Nodes that need it.
 func checkCloudNode(i *invariants, w *World, set outcome.AddonSetName) {
-	if set == outcome.CCMSet && w.CCM.CloudNode && !w.CCM.WantsCloudNode() && !w.undoing() &&
+	if set == outcome.CCMSet && w.CCM.CloudNode && !w.CCM.WantsCloudNode() && !w.rollingBack() &&
 		slices.ContainsFunc(w.Nodes.All, func(n *simulation.Node) bool { return n.External }) {
 		i.fail("rule 5: the loop cloud-node is switched off beside external Nodes")
 	}

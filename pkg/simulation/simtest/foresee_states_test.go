@@ -71,9 +71,9 @@ func planAndRun(t *testing.T, seed uint64) error {
 func (w *World) ask(what int) {
 	switch what {
 	case 0:
-		Undo(w, true)
+		Rollback(w, true)
 	case 1:
-		Undo(w, false)
+		Rollback(w, false)
 	case 2:
 		DeleteCluster(w)
 	case 3:

@@ -73,10 +73,10 @@ func TestARightThatStays(t *testing.T) {
 				s.Interventions = append([]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.Leases.MayFreeKCM = false })...)
 			}), ends: ucv1.StepFinished, says: []string{"STALLED", "kubectl -n", "delete rolebinding,role"},
 		},
-		"holds up no undo but its end": {
+		"holds up no rollback but its end": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append([]Intervention{protects}, undone(rolled)[0])
-			}), ends: ucv1.StepUndoAddons, reason: ucv1.CouldNotActReason, says: []string{"its cloud loops back"},
+				s.Interventions = append([]Intervention{protects}, rolledBack(rolled)[0])
+			}), ends: ucv1.StepRollbackAddons, reason: ucv1.CouldNotActReason, says: []string{"its cloud loops back"},
 		},
 	})
 }

@@ -240,11 +240,11 @@ func TestComponentsBesideKCM(t *testing.T) {
 				s.Interventions = then(ucv1.ComponentUnclaimedReason, func(w *World) { Claim(w, ucv1.OursComponent) })
 			}), ends: ucv1.StepFinished, says: []string{"Switching feature gates in Deployment user-plain/kube-apiserver"},
 		},
-		"one that was claimed in the middle gets its gates back in an undo": {
+		"one that was claimed in the middle gets its gates back in a rollback": {
 			scenario: beside(simulation.Unmentioned, func(s *Scenario) {
 				s.MaxTicks = 2000
 				s.Interventions = append(then(ucv1.ComponentUnclaimedReason, func(w *World) { Claim(w, ucv1.OursComponent) }), Intervention{
-					Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Undo(w, true) },
+					Name: "asks for the rollback", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Rollback(w, true) },
 				})
 			}), ends: ucv1.StepRolledBack, says: []string{"Switching feature gates back in Deployment user-plain/kube-apiserver"},
 		},

@@ -112,8 +112,8 @@ func Change(w *World, change func(*ucv1.Cluster)) { change(w.Cluster) }
 // Replaced is how many Machines were replaced, or are being.
 func Replaced(w *World) int { return w.invariants.replacing }
 
-// Undo asks for the undo, or takes that back.
-func Undo(w *World, on bool) {
+// Rollback asks for the rollback, or takes that back.
+func Rollback(w *World, on bool) {
 	Spec(w, func(spec *ucv1.ClusterSpec) {
 		spec.Handover.Rollback = on
 		if !on {

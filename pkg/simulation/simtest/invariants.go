@@ -18,15 +18,15 @@ const settling = 90 * simulation.Tick
 
 // invariants are the safety rules of the table, checked on the world's truth. The first violation ends the run.
 type invariants struct {
-	err       error
-	passes    int
-	furthest  int
-	created   int
-	replacing int
-	restarts  map[string]int
-	values    map[string]bool
-	undone    bool
-	lastLed   time.Time
+	err        error
+	passes     int
+	furthest   int
+	created    int
+	replacing  int
+	restarts   map[string]int
+	values     map[string]bool
+	rolledBack bool
+	lastLed    time.Time
 	// lastAttended is when a manager last ran a cloud loop.
 	lastAttended time.Time
 	// lastServed is when one did that was not a CCM that has not renewed its Lease yet: a CCM that crashes at every start acquires
@@ -136,7 +136,7 @@ func (i *invariants) checkRows(d migration.Decision) {
 			i.fail("row %s has no reason or message at step %s", row.Step, d.Step)
 		}
 		if d.Step == ucv1.StepRolledBack && row.Reason != ucv1.RolledBackReason {
-			i.fail("row %s has reason %s when everything is undone", row.Step, row.Reason)
+			i.fail("row %s has reason %s when everything is rolled back", row.Step, row.Reason)
 		}
 	}
 }
@@ -145,11 +145,11 @@ func position(step ucv1.Step) int { return slices.Index(migration.Steps(), step)
 
 // checkOrder: steps go forward. The named exceptions are the guard, what could not be looked at, and the time in which a
 // disturbance from outside is repaired.
-// An undo goes by the order of its own, and when it is forgotten, everything begins again.
+// A rollback goes by the order of its own, and when it is forgotten, everything begins again.
 func (i *invariants) checkOrder(w *World, o observation.Observation, d migration.Decision) {
-	undone := o.Cluster.Status.Rollback != nil
-	if undone || i.undone {
-		i.furthest, i.undone = 0, undone
+	rolledBack := o.Cluster.Status.Rollback != nil
+	if rolledBack || i.rolledBack {
+		i.furthest, i.rolledBack = 0, rolledBack
 		return
 	}
 	at := position(d.Step)
@@ -178,8 +178,8 @@ func (i *invariants) acting(w *World, p pass) {
 		checkGates(i, w, p, *action.Arguments)
 		checkFlag(i, w, p)
 	case outcome.ActionOpenFence:
-		if w.undoing() {
-			i.fail("rule 2: the fence is opened in an undo")
+		if w.rollingBack() {
+			i.fail("rule 2: the fence is opened in a rollback")
 		}
 		i.checkSilent(w, "the fence is opened")
 		checkAlone(i, p.truth, "the fence is opened")
@@ -210,11 +210,11 @@ func (i *invariants) checkApplied(w *World, action outcome.Action) {
 func (i *invariants) checkRoll(w *World, p pass) {
 	idle := p.truth.idle(p.Decision.Next().Objects)
 	// To turn one round that does not serve anyway disrupts nothing more.
-	turns := w.undoing() && len(idle) == 0 && p.truth.back+len(p.Decision.Next().Objects) <= budget(w)
+	turns := w.rollingBack() && len(idle) == 0 && p.truth.back+len(p.Decision.Next().Objects) <= budget(w)
 	if used := p.truth.busy + len(idle); used > budget(w) && !turns {
 		i.fail("rule 4: %d MachineDeployments roll or do not serve, the budget is %d", used, budget(w))
 	}
-	if w.undoing() {
+	if w.rollingBack() {
 		if p.truth.configured != "" {
 			i.fail("rule 5: MachineDeployments are rolled back while %s runs with its flag", p.truth.configured)
 		}
@@ -244,7 +244,7 @@ func accepted(w *World, podName string) bool {
 	return slices.Contains(w.Cluster.Spec.Handover.AcceptLostManagers, podName)
 }
 
-// checkChange: no action gives a loop back to KCM, except in an undo before the point of no return, and never before every
+// checkChange: no action gives a loop back to KCM, except in a rollback before the point of no return, and never before every
 // process of the CCM is silent.
 func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange) {
 	kcm := w.ControlPlane.KCM()
@@ -257,7 +257,7 @@ func (i *invariants) checkChange(w *World, p pass, change outcome.ArgumentChange
 	for _, loop := range unlocked(after.Arguments) {
 		switch {
 		case slices.Contains(before, loop):
-		case !w.undoing() || w.Facts().CompletedAt != nil:
+		case !w.rollingBack() || w.Facts().CompletedAt != nil:
 			i.fail("rule 2: an action gives %s back to KCM", loop)
 		default:
 			i.checkCCMSilent(w, "KCM gets "+loop+" back")
@@ -283,14 +283,14 @@ func (i *invariants) checkCCMSilent(w *World, what string) {
 	}
 }
 
-func (w *World) undoing() bool {
+func (w *World) rollingBack() bool {
 	rollback := w.Facts().Rollback
 	return rollback != nil && rollback.FinishedAt == nil
 }
 
 // generation is the forceRestart value of the present direction.
 func (w *World) generation() string {
-	if w.undoing() {
+	if w.rollingBack() {
 		return w.Facts().Rollback.RollGeneration
 	}
 	return w.Facts().RollGeneration
@@ -311,7 +311,7 @@ func (i *invariants) rolling(w *World, d *simulation.MachineDeployment, action o
 	if again {
 		i.fail("rule 5: MachineDeployment %s gets its forceRestart value twice", d.Name)
 	}
-	if w.undoing() {
+	if w.rollingBack() {
 		i.rollingBack(w, d)
 		return
 	}

@@ -49,32 +49,32 @@ func (i *invariants) checkKept(before, after map[string]string) {
 	}
 }
 
-// forgets: the end of an undo, and the new beginning after it.
+// forgets: the end of a rollback, and the new beginning after it.
 func forgets(before, after ucv1.Facts) bool {
 	return (after.Rollback != nil && after.Rollback.FinishedAt != nil) || (before.Rollback != nil && after.Rollback == nil)
 }
 
-// checkRolledBack: what is recorded as undone is in-tree, and the CCM is silent.
+// checkRolledBack: what is recorded as rolled back is in-tree, and the CCM is silent.
 func (i *invariants) checkRolledBack(w *World, before ucv1.Facts) {
 	if before.Handover == nil {
 		return
 	}
-	i.checkCCMSilent(w, "the migration counts as undone")
+	i.checkCCMSilent(w, "the migration counts as rolled back")
 	if len(unlocked(w.ControlPlane.KCM().Arguments)) == 0 {
-		i.fail("the migration counts as undone, and KCM runs no cloud loop")
+		i.fail("the migration counts as rolled back, and KCM runs no cloud loop")
 	}
-	checkNothingLeft(i, w, "the migration counts as undone")
+	checkNothingLeft(i, w, "the migration counts as rolled back")
 	for object, there := range w.Addons.Probe.Present {
 		if there {
-			i.fail("the migration counts as undone, and %s of the probe is left", object.Kind)
+			i.fail("the migration counts as rolled back, and %s of the probe is left", object.Kind)
 		}
 	}
 	if w.Leases.Lock.Granted || w.Leases.Lock.File || w.Leases.Lock.Holder != "" {
-		i.fail("the migration counts as undone, and something of the migration lock is left")
+		i.fail("the migration counts as rolled back, and something of the migration lock is left")
 	}
 	for _, m := range w.Machines.All {
 		if m.External && !m.Deleting() {
-			i.fail("the migration counts as undone, and Machine %s is external", m.Name)
+			i.fail("the migration counts as rolled back, and Machine %s is external", m.Name)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (i *invariants) checkRelease(w *World, o observation.Observation, d migrati
 func factsOf(w *World, d migration.Decision) []string {
 	deleted := !w.Cluster.DeletionTimestamp.IsZero()
 	switch kind := d.Next().Kind; {
-	case d.Step == ucv1.StepUndoLoops:
+	case d.Step == ucv1.StepRollbackLoops:
 		return []string{
 			"ControlPlane",
 			"Fence",

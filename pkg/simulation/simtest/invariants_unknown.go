@@ -47,8 +47,8 @@ func (i *invariants) checkUnknown(w *World, o observation.Observation, d migrati
 	fact := FactNames()[i.passes%len(FactNames())]
 	Forget(&o, fact)
 	without := migration.Decide(o, w.Now)
-	drift := undoesNothing(w, o, fact)
-	if position(without.Step) > position(d.Step) && !drift && !keptFromGoing(w, d, without) && !undoTurned(w) {
+	drift := rollsNothingBack(w, o, fact)
+	if position(without.Step) > position(d.Step) && !drift && !keptFromGoing(w, d, without) && !rollbackTurned(w) {
 		i.fail("rule 3: without %s, step %s passes and %s is reached", fact, d.Step, without.Step)
 	}
 	if without.Next() == nil ||
@@ -76,8 +76,8 @@ func does(d migration.Decision, kind outcome.ActionKind) bool {
 // checkRestsOn: without Nodes, no one has to lead.
 func (i *invariants) checkRestsOn(w *World, without migration.Decision, fact string) {
 	facts := factsOf(w, without)
-	ledForNoOne := fact == "CCMLease" && (len(w.Nodes.All) == 0 || without.Step == ucv1.StepUndoRoll)
-	inTree := fact == "Measured" && without.Step == ucv1.StepUndoRoll
+	ledForNoOne := fact == "CCMLease" && (len(w.Nodes.All) == 0 || without.Step == ucv1.StepRollbackRoll)
+	inTree := fact == "Measured" && without.Step == ucv1.StepRollbackRoll
 	if slices.Contains(facts, fact) && !ledForNoOne && !inTree {
 		i.fail("rule 3: %s does not look at %s", without.Next().Kind, fact)
 	}

@@ -71,9 +71,9 @@ func checkAlone(i *invariants, t truth, what string) {
 	}
 }
 
-// undoesNothing: drift, and other managers, that cannot be looked at undo nothing once the migration is completed. What binds
-// those is told by the fence.
-func undoesNothing(w *World, o observation.Observation, fact string) bool {
+// rollsNothingBack: drift, and other managers, that cannot be looked at roll nothing back once the migration is completed. What
+// binds those is told by the fence.
+func rollsNothingBack(w *World, o observation.Observation, fact string) bool {
 	if o.Cluster.Status.CompletedAt == nil {
 		return false
 	}

@@ -55,8 +55,8 @@ func TestOtherManagers(t *testing.T) {
 		"KCM gets its loops back when no one else runs them": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "asks for the undo", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Undo(w, true) }},
-					installs(func(w *World) bool { return w.undoing() }, none),
+					{Name: "asks for the rollback", When: AtStep(ucv1.StepRoll), Do: func(w *World) { Rollback(w, true) }},
+					installs(func(w *World) bool { return w.rollingBack() }, none),
 					then(ucv1.ForeignObjectsReason, RemoveCCMs)[0],
 				}
 			}),

@@ -312,7 +312,7 @@ func helpfulPeople(rng *rand.Rand, s Scenario) []Intervention {
 	return people
 }
 
-// changedMinds ask for the undo at any time, and for the migration again when it is undone, or too late.
+// changedMinds ask for the rollback at any time, and for the migration again when it is rolled back, or too late.
 func changedMinds(rng *rand.Rand) []Intervention {
 	at := time.Duration(rng.IntN(200)) * simulation.Tick
 	var people []Intervention
@@ -322,8 +322,8 @@ func changedMinds(rng *rand.Rand) []Intervention {
 		}})
 	}
 	return append(people,
-		Intervention{Name: "asks for the undo", When: After(at), Do: func(w *World) { Undo(w, true) }},
-		Intervention{Name: "asks for the migration again", Do: func(w *World) { Undo(w, false) }, When: func(w *World) bool {
+		Intervention{Name: "asks for the rollback", When: After(at), Do: func(w *World) { Rollback(w, true) }},
+		Intervention{Name: "asks for the migration again", Do: func(w *World) { Rollback(w, false) }, When: func(w *World) bool {
 			return RolledBack(w) || Stalled(ucv1.RollbackRefusedReason)(w)
 		}},
 	)
@@ -340,7 +340,7 @@ func contended(when func(*World) bool) []Intervention {
 	}
 }
 
-// fromStep also comes when the step is over: an undo may have taken the time in between.
+// fromStep also comes when the step is over: a rollback may have taken the time in between.
 func fromStep(step ucv1.Step) func(*World) bool {
 	return func(w *World) bool {
 		at := position(w.last.Step)

@@ -140,7 +140,7 @@ func AtStep(step ucv1.Step) func(*World) bool {
 // Finished is for interventions that come when everything is done.
 func Finished(w *World) bool { return w.last.Step == ucv1.StepFinished }
 
-// RolledBack is for interventions that come when everything is undone.
+// RolledBack is for interventions that come when everything is rolled back.
 func RolledBack(w *World) bool { return w.last.Step == ucv1.StepRolledBack }
 
 // After is for interventions that come at a time of the run.

@@ -18,7 +18,7 @@ func Stories() []Scenario {
 		OneOfEach(),
 		ZeroMachines(),
 		KilledInTheMiddle(),
-		UndoneAndRedone(),
+		RolledBackAndRedone(),
 		OtherAddresses(),
 		BrokenHalfWay(),
 		SlowNodes(),
@@ -75,16 +75,16 @@ func KilledInTheMiddle() Scenario {
 	return s
 }
 
-// UndoneAndRedone is undone in the middle of the roll, and then migrated after all.
-func UndoneAndRedone() Scenario {
+// RolledBackAndRedone is rolled back in the middle of the roll, and then migrated after all.
+func RolledBackAndRedone() Scenario {
 	s := HighlyAvailable()
 	s.Name, s.MaxTicks = "zeta", 2000
 	s.Interventions = []Intervention{
 		{
-			Name: "asks for the undo", When: func(w *World) bool { return w.invariants.replacing > 1 },
-			Do: func(w *World) { Undo(w, true) },
+			Name: "asks for the rollback", When: func(w *World) bool { return w.invariants.replacing > 1 },
+			Do: func(w *World) { Rollback(w, true) },
 		},
-		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Undo(w, false) }},
+		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Rollback(w, false) }},
 	}
 	return s
 }

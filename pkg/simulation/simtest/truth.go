@@ -55,7 +55,7 @@ func (w *World) truth() truth {
 		if !d.Guard.Canary && busy(w, d) {
 			t.busy++
 			t.names = append(t.names, d.UID)
-			if w.undoing() && d.Restart != "" && d.Restart == w.generation() {
+			if w.rollingBack() && d.Restart != "" && d.Restart == w.generation() {
 				t.back++
 			}
 		}
@@ -128,8 +128,8 @@ func unproven(w *World) []string {
 	return names
 }
 
-// undoTurned says that KCM may run the loops already: the rows of an undo have another order then.
-func undoTurned(w *World) bool {
+// rollbackTurned says that KCM may run the loops already: the rows of a rollback have another order then.
+func rollbackTurned(w *World) bool {
 	if w.Facts().Rollback == nil {
 		return false
 	}

@@ -22,7 +22,7 @@ func Detach(w *World) { w.Storage.Attachments = nil }
 // checkGates: without its gate no one detaches a volume that was attached through it.
 func checkGates(i *invariants, w *World, p pass, change outcome.ArgumentChange) {
 	at := slices.IndexFunc(w.ControlPlane.Workloads, func(d *simulation.Workload) bool { return d.UID == change.Target.UID })
-	if at < 0 || !w.undoing() || p.truth.attached == 0 {
+	if at < 0 || !w.rollingBack() || p.truth.attached == 0 {
 		return
 	}
 	before := w.ControlPlane.Workloads[at].Arguments

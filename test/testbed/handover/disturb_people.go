@@ -20,7 +20,7 @@ func administer(ctx context.Context, p *Play) error {
 				next = nil
 				return true
 			}
-			next = firstUndone(status.Instructions)
+			next = firstRolledBack(status.Instructions)
 			return next != nil && !followed[keyOf(next)]
 		})
 		if err != nil || next == nil {
@@ -38,8 +38,8 @@ func keyOf(instruction *ucv1.Instruction) string {
 	return fmt.Sprint(instruction.Node, instruction.Set, instruction.Remove)
 }
 
-// firstUndone is nil when there is nothing to do.
-func firstUndone(instructions []ucv1.Instruction) *ucv1.Instruction {
+// firstRolledBack is nil when there is nothing to do.
+func firstRolledBack(instructions []ucv1.Instruction) *ucv1.Instruction {
 	at := slices.IndexFunc(instructions, func(i ucv1.Instruction) bool { return !i.Done })
 	if at < 0 || len(instructions[at].Set)+len(instructions[at].Remove) == 0 {
 		return nil

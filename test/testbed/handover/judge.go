@@ -60,7 +60,7 @@ func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
 		row.Result = resultOf(&status)
 	}
 	for _, seen := range records.Clusters {
-		if seen.Status.Handover != nil { // What is undone has none any more.
+		if seen.Status.Handover != nil { // What is rolled back has none any more.
 			row.Protocol = string(seen.Status.Handover.Protocol)
 		}
 	}
@@ -165,7 +165,7 @@ func (j *judgement) gap(absolute bool) {
 	}
 	var gap, other time.Duration
 	after := finished.Add(settleTime)
-	if len(j.records.undos()) > 0 {
+	if len(j.records.rollbacks()) > 0 {
 		after = time.Time{} // The loops may go back, which has a gap of its own.
 	}
 	for _, loop := range loops.CloudLoops() {
@@ -235,7 +235,7 @@ func (j *judgement) nodes() {
 func (j *judgement) bars() {
 	bars := j.scenario.Bars
 	for _, event := range j.records.Events {
-		j.expect(event.Event != KCMDiffers, "KCM was not as before when its migration was undone: %s", event.Name)
+		j.expect(event.Event != KCMDiffers, "KCM was not as before when its migration was rolled back: %s", event.Name)
 	}
 	if bars.NothingOpened {
 		j.expect(j.at(FenceOpened, "").IsZero(), "the fence was opened")

@@ -33,7 +33,7 @@ const (
 	Disturbed      = "Disturbed"
 	PersonBegins   = "PersonBegins"
 	PersonEnds     = "PersonEnds"
-	// KCMDiffers says in what KCM's Deployment is not as it was before a migration that is undone.
+	// KCMDiffers says in what KCM's Deployment is not as it was before a migration that is rolled back.
 	KCMDiffers = "KCMDiffers"
 
 	NodeGone    = "NodeGone"

@@ -28,7 +28,7 @@ const (
 // longest come first in their list.
 func Scenarios() []Scenario {
 	return slices.Concat(
-		undone(),
+		rolledBack(),
 		ccmTroubles(),
 		besideControlPlane(),
 		zombies(),
@@ -132,22 +132,23 @@ func kcmKilled() []Scenario {
 	return scenarios
 }
 
-// undone hand-overs are taken back before the point of no return.
-func undone() []Scenario {
+// rolled back hand-overs are taken back before the point of no return.
+func rolledBack() []Scenario {
 	const (
-		before = "the hand-over is undone many times before it is finished, and each time others end and start KCM and the CCM"
-		after  = "the hand-over is like any other; what takes time is its undo, in which the CCM's Lease has to run out before KCM " +
+		before = "the hand-over is rolled back many times before it is finished, and each time others end and start KCM and the CCM"
+		after  = "the hand-over is like any other; what takes time is its rollback, in which the CCM's Lease has to run out before " +
+			"KCM " +
 			"starts"
 	)
 	var everyLine, afterwards []Scenario
 	for _, protocol := range protocols() {
-		name := strings.ToLower("undone-" + short(protocol))
+		name := strings.ToLower("rolled-back-" + short(protocol))
 		everyLine = append(everyLine, Scenario{
-			Name: name + "-every-line", Setup: Setup{Protocol: protocol, KCMReplicas: 2, Lease: shortLease}, Disturb: undoAtEveryLine,
+			Name: name + "-every-line", Setup: Setup{Protocol: protocol, KCMReplicas: 2, Lease: shortLease}, Disturb: rollbackAtEveryLine,
 			Want: HandedOver, Bars: Bars{NoGap: before},
 		})
 		afterwards = append(afterwards, Scenario{
-			Name: name, Setup: usual(protocol), Disturb: undoAfterwards, Want: RolledBack, Bars: Bars{NoGap: after},
+			Name: name, Setup: usual(protocol), Disturb: rollbackAfterwards, Want: RolledBack, Bars: Bars{NoGap: after},
 		})
 	}
 	return append(everyLine, afterwards...)
@@ -225,8 +226,8 @@ func besideControlPlane() []Scenario {
 			Bars: Bars{NothingOpened: true, Untouched: true},
 		},
 		Scenario{
-			Name: "beside-undone", Setup: setup(ucv1.FencedProtocolChoice), Disturb: undoAfterwards, Want: RolledBack,
-			Bars: Bars{NoGap: "what takes time is the undo, in which the CCM's Lease has to run out before KCM starts"},
+			Name: "beside-rolled-back", Setup: setup(ucv1.FencedProtocolChoice), Disturb: rollbackAfterwards, Want: RolledBack,
+			Bars: Bars{NoGap: "what takes time is the rollback, in which the CCM's Lease has to run out before KCM starts"},
 		},
 	)
 }

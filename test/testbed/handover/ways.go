@@ -14,8 +14,8 @@ func (w way) has(moment time.Time) bool {
 	return !moment.Before(w.from) && (w.to.IsZero() || moment.Before(w.to))
 }
 
-// undos are the moments at which undos ended.
-func (r Records) undos() []time.Time {
+// rollbacks are the moments at which rollbacks ended.
+func (r Records) rollbacks() []time.Time {
 	var moments []time.Time
 	for _, seen := range r.Clusters {
 		rollback := seen.Status.Rollback
@@ -27,16 +27,16 @@ func (r Records) undos() []time.Time {
 	return moments
 }
 
-// ways end with the CCM's last call for a loop before the end of an undo: where KCM called in between, it called beside a
+// ways end with the CCM's last call for a loop before the end of a rollback: where KCM called in between, it called beside a
 // CCM that had begun and went on.
 func (r Records) ways() []way {
 	var ways []way
 	var next way
-	for _, undone := range r.undos() {
+	for _, rolledBack := range r.rollbacks() {
 		var last time.Time
 		for _, call := range r.Calls {
 			if call.Component == ccmName && slices.Contains(loops.CloudLoops(), call.Loop) && next.has(call.Time) &&
-				call.Time.Before(undone) {
+				call.Time.Before(rolledBack) {
 				last = later(last, call.Time)
 			}
 		}
@@ -52,9 +52,9 @@ func (r Records) ways() []way {
 // begin is when the migration that a moment is part of was begun again; zero for the first one.
 func (r Records) begin(moment time.Time) time.Time {
 	var begin time.Time
-	for _, undone := range r.undos() {
-		if undone.Before(moment) {
-			begin = later(begin, undone)
+	for _, rolledBack := range r.rollbacks() {
+		if rolledBack.Before(moment) {
+			begin = later(begin, rolledBack)
 		}
 	}
 	return begin

@@ -13,14 +13,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
-// undoneAt is good with an undo behind it: the CCM runs the loops until 19, KCM from 30 on, which got them at 25.
-func undoneAt() Records {
+// rolledBackAt is good with a rollback behind it: the CCM runs the loops until 19, KCM from 30 on, which got them at 25.
+func rolledBackAt() Records {
 	records := good()
-	undoing := handedOver(at(10.4))
-	undoing.Rollback = &ucv1.RollbackStatus{LoopsOnAt: &metav1.Time{Time: at(25)}}
-	undone := ucv1.ClusterStatus{Step: ucv1.StepRolledBack}
-	undone.Rollback = &ucv1.RollbackStatus{LoopsOnAt: &metav1.Time{Time: at(25)}, FinishedAt: &metav1.Time{Time: at(31)}}
-	records.Clusters = append(records.Clusters, Seen{at(25), undoing}, Seen{at(31), undone}, Seen{at(32), undone})
+	rollingBack := handedOver(at(10.4))
+	rollingBack.Rollback = &ucv1.RollbackStatus{LoopsOnAt: &metav1.Time{Time: at(25)}}
+	rolledBack := ucv1.ClusterStatus{Step: ucv1.StepRolledBack}
+	rolledBack.Rollback = &ucv1.RollbackStatus{LoopsOnAt: &metav1.Time{Time: at(25)}, FinishedAt: &metav1.Time{Time: at(31)}}
+	records.Clusters = append(records.Clusters, Seen{at(25), rollingBack}, Seen{at(31), rolledBack}, Seen{at(32), rolledBack})
 	records.run(kcmName, "2", 30, 35)
 	records.call(kcmName, 30)
 	return records
@@ -28,7 +28,7 @@ func undoneAt() Records {
 
 // redoneAt has a second hand-over behind that: KCM runs the loops until 35, the CCM from 40 on.
 func redoneAt() Records {
-	records := undoneAt()
+	records := rolledBackAt()
 	records.Events = append(records.Events, Event{at(38), FenceOpened, fenceRole}, Event{at(39), LeaseHolder, ccmName + " " +
 		ccmName + "-2_id"})
 	status := handedOver(at(36.5))
@@ -55,7 +55,7 @@ func (r *Records) call(component string, seconds ...float64) {
 	}
 }
 
-// unfinished leaves nothing of a hand-over's end: it was undone in its middle.
+// unfinished leaves nothing of a hand-over's end: it was rolled back in its middle.
 func unfinished(r *Records) {
 	for i := range r.Clusters {
 		if handover := r.Clusters[i].Status.Handover; handover != nil && r.Clusters[i].Time.Before(at(26)) {
@@ -64,7 +64,7 @@ func unfinished(r *Records) {
 	}
 }
 
-func TestJudgeOfUndos(t *testing.T) {
+func TestJudgeOfRollbacks(t *testing.T) {
 	const overlap = "loops ran in two managers"
 	for name, tc := range map[string]struct {
 		records func() Records
@@ -72,22 +72,22 @@ func TestJudgeOfUndos(t *testing.T) {
 		result  Result
 		want    string
 	}{
-		"an undo takes the loops back":           {records: undoneAt, result: RolledBack},
+		"a rollback takes the loops back":        {records: rolledBackAt, result: RolledBack},
 		"and they go there again":                {records: redoneAt, result: HandedOver},
 		"also when it was not finished":          {records: redoneAt, change: unfinished, result: HandedOver},
-		"the CCM may not call after KCM did":     {records: undoneAt, change: func(r *Records) { r.call(ccmName, 30.5) }, result: RolledBack, want: overlap},
+		"the CCM may not call after KCM did":     {records: rolledBackAt, change: func(r *Records) { r.call(ccmName, 30.5) }, result: RolledBack, want: overlap},
 		"nor may KCM after the second hand-over": {records: redoneAt, change: func(r *Records) { r.call(kcmName, 41) }, result: HandedOver, want: overlap},
 		"nor before it has its loops back": {
-			records: undoneAt, change: func(r *Records) { r.call(kcmName, 20); r.call(ccmName, 22) }, result: RolledBack, want: overlap,
+			records: rolledBackAt, change: func(r *Records) { r.call(kcmName, 20); r.call(ccmName, 22) }, result: RolledBack, want: overlap,
 		},
-		"a loop that runs in both during the undo": {
-			records: undoneAt, change: func(r *Records) { r.run(ccmName, "9", 29, 31) }, result: RolledBack, want: overlap,
+		"a loop that runs in both during the rollback": {
+			records: rolledBackAt, change: func(r *Records) { r.run(ccmName, "9", 29, 31) }, result: RolledBack, want: overlap,
 		},
 		"a KCM that is not as before": {
-			records: undoneAt, change: func(r *Records) { r.Events = append(r.Events, Event{at(31), KCMDiffers, "without --a"}) },
-			result: RolledBack, want: "KCM was not as before when its migration was undone: without --a",
+			records: rolledBackAt, change: func(r *Records) { r.Events = append(r.Events, Event{at(31), KCMDiffers, "without --a"}) },
+			result: RolledBack, want: "KCM was not as before when its migration was rolled back: without --a",
 		},
-		"a migration that is not undone": {records: undoneAt, result: HandedOver, want: "the result is RolledBack, not HandedOver"},
+		"a migration that is not rolled back": {records: rolledBackAt, result: HandedOver, want: "the result is RolledBack, not HandedOver"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -106,13 +106,13 @@ func TestJudgeOfUndos(t *testing.T) {
 	}
 }
 
-func TestGapsOfUndos(t *testing.T) {
+func TestGapsOfRollbacks(t *testing.T) {
 	g := NewWithT(t)
-	row, _ := Judge(scenario(), undoneAt(), true)
+	row, _ := Judge(scenario(), rolledBackAt(), true)
 	g.Expect(row.Result).To(Equal(RolledBack))
 	g.Expect(row.Protocol).To(Equal("Fenced"), "although the status forgot it")
 	g.Expect(row.GapSeconds).To(HaveValue(Equal(2.0)), "that of the hand-over")
-	g.Expect(row.OtherGapSeconds).To(HaveValue(Equal(11.0)), "that of its undo")
+	g.Expect(row.OtherGapSeconds).To(HaveValue(Equal(11.0)), "that of its rollback")
 
 	records := redoneAt()
 	unfinished(&records)
@@ -129,7 +129,7 @@ func TestWays(t *testing.T) {
 
 	g.Expect(good().begin(at(12))).To(Equal(time.Time{}))
 	g.Expect(redoneAt().begin(at(12))).To(Equal(time.Time{}))
-	g.Expect(redoneAt().begin(at(40))).To(Equal(at(31)), "when the undo ended")
+	g.Expect(redoneAt().begin(at(40))).To(Equal(at(31)), "when the rollback ended")
 
 	silent := redoneAt()
 	silent.Calls = only(silent.Calls, func(call simcloud.Call) bool { return call.Component == kcmName })

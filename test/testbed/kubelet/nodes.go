@@ -107,7 +107,7 @@ func (h *heart) renew(ctx context.Context, node *corev1.Node) error {
 }
 
 func (h *heart) patchStatus(ctx context.Context, node *corev1.Node, status corev1.NodeStatus) error {
-	// Only what the kubelet owns: a whole status would undo what others wrote since.
+	// Only what the kubelet owns: a whole status would revert what others wrote since.
 	own := slices.DeleteFunc(slices.Clone(status.Conditions), func(c corev1.NodeCondition) bool {
 		return c.Type != corev1.NodeReady && !slices.Contains(pressures(), c.Type)
 	})

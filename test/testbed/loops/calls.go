@@ -8,7 +8,7 @@ import (
 )
 
 // CallOverlaps is what the cloud saw: one component still called for a loop
-// after another one had begun to. A hand-over that was undone looks the same;
+// after another one had begun to. A hand-over that was rolled back looks the same;
 // look at the calls from before or after it.
 func CallOverlaps(calls []simcloud.Call) []Overlap {
 	byLoop := map[loopOf][]simcloud.Call{}

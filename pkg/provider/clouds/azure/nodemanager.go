@@ -21,7 +21,7 @@ const nodeManager = "azure-cloud-node-manager"
 // minutes. It asks the Node's own metadata service, so it has no credentials.
 //
 // It must not run before the CCM leads, and nothing of it waits for that: it is to be applied when the fence has been opened,
-// and to be taken away before an undo gives the loops back. Facts from cmd/cloud-node-manager and pkg/nodemanager of
+// and to be taken away before a rollback gives the loops back. Facts from cmd/cloud-node-manager and pkg/nodemanager of
 // https://github.com/kubernetes-sigs/cloud-provider-azure, tags v1.24.22 to v1.36.5.
 func nodeAgents(in manifest.RenderInput) (manifest.Set, error) {
 	release, _, err := table().For(in.Version)

@@ -79,7 +79,7 @@ func TestKubeletOfBootstrapData(t *testing.T) {
 		"a flag without a value":                   {unitOnly("--cloud-provider="), inTree},
 		"a variable may hold anything":             {unitOnly("$KUBELET_EXTRA_ARGS"), unclear},
 		"a variable behind a flag of no value":     {unitOnly("--exit-on-lock-contention $KUBELET_EXTRA_ARGS"), unclear},
-		"a variable beside the flag may undo it":   {unitOnly("--cloud-provider=external $KUBELET_EXTRA_ARGS"), unclear},
+		"a variable beside the flag may revert it": {unitOnly("--cloud-provider=external $KUBELET_EXTRA_ARGS"), unclear},
 		"the flag's value is a variable":           {unitOnly("--cloud-provider=${PROVIDER}"), unclear},
 		"quotes":                                   {unitOnly(`"--cloud-provider=aws"`), unclear},
 		"a shell around it":                        {cloudInit(unitPath, "", "[Service]\nExecStart=/bin/sh -c kubelet"), unclear},

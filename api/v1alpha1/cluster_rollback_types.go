@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PointOfNoReturnState says whether the migration can still be undone.
+// PointOfNoReturnState says whether the migration can still be rolled back.
 // +kubebuilder:validation:Enum=Ahead;Passed;Unknown
 type PointOfNoReturnState string
 
@@ -15,7 +15,7 @@ const (
 
 // PointOfNoReturnStatus is how the point of no return stands.
 type PointOfNoReturnStatus struct {
-	// state is Ahead while the migration can be undone, Passed when it cannot, Unknown when that could not be looked at.
+	// state is Ahead while the migration can be rolled back, Passed when it cannot, Unknown when that could not be looked at.
 	// +required
 	State PointOfNoReturnState `json:"state,omitempty"`
 
@@ -49,9 +49,9 @@ type OriginalArguments struct {
 	FeatureGates *string `json:"featureGates,omitempty"`
 }
 
-// RollbackStatus is how far an undo is. While it runs it goes to its end, whatever spec.handover.rollback says then.
+// RollbackStatus is how far a rollback is. While it runs it goes to its end, whatever spec.handover.rollback says then.
 type RollbackStatus struct {
-	// startedAt is when the undo was found to be possible and began.
+	// startedAt is when the rollback was found to be possible and began.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 
@@ -60,7 +60,7 @@ type RollbackStatus struct {
 	// +optional
 	MachineControllerRevertedAt *metav1.Time `json:"machineControllerRevertedAt,omitempty"`
 
-	// rollGeneration is the forceRestart value of the undo, made once: nothing is rolled back twice.
+	// rollGeneration is the forceRestart value of the rollback, made once: nothing is rolled back twice.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	RollGeneration string `json:"rollGeneration,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// undoingLock is an undo that began while both managers have the migration lock.
-func undoingLock() Observation {
+// rollingBackLock is a rollback that began while both managers have the migration lock.
+func rollingBackLock() Observation {
 	o := bothLocked()
 	o.Cluster.Spec.Handover.Rollback = true
 	o.Cluster.Status.Handover.Original = []ucv1.OriginalArguments{
@@ -26,7 +26,7 @@ func undoingLock() Observation {
 
 // lockedQuiet is ready to take the lock out of KCM: the CCM is gone and silent.
 func lockedQuiet() Observation {
-	o := undoingLock()
+	o := rollingBackLock()
 	rollback := o.Cluster.Status.Rollback
 	rollback.WorkloadWithdrawnAt, rollback.WorkloadGoneAt = stampAgo(2*time.Minute), microAgo(30*time.Second)
 	rollback.MachineControllerRevertedAt = stampAgo(time.Minute)
@@ -50,18 +50,18 @@ func lockLeft() Observation {
 	return o
 }
 
-func TestUndoOfTheMigrationLock(t *testing.T) {
+func TestRollbackOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the CCM goes before the lock leaves KCM": {
-			given:  undoingLock,
-			step:   ucv1.StepUndoFence,
+			given:  rollingBackLock,
+			step:   ucv1.StepRollbackFence,
 			action: outcome.ActionRecord,
 			says:   []string{"not wanted"},
 		},
 		"its fence is closed": {
-			given:  undoingLock,
+			given:  rollingBackLock,
 			when:   func(o *Observation) { o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(time.Minute) },
-			step:   ucv1.StepUndoFence,
+			step:   ucv1.StepRollbackFence,
 			action: outcome.ActionCloseFence,
 		},
 		"the lock stays in KCM until the CCM is proven silent": {
@@ -69,19 +69,19 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 				o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil
 				edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) })
 			},
-			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
+			step: ucv1.StepRollbackSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"then it leaves KCM, whose loops are on": {
-			given: lockedQuiet, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments,
+			given: lockedQuiet, step: ucv1.StepRollbackLoops, action: outcome.ActionChangeArguments,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"someone who gives it the lock again is not fought": {
 			given: lockedQuiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
-			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
+			step: ucv1.StepRollbackLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"Take out the migration lock"},
 		},
 		"what is left of it goes when no one holds it": {
 			given:  lockLeft,
-			step:   ucv1.StepUndoLock,
+			step:   ucv1.StepRollbackLock,
 			action: outcome.ActionRemoveLock,
 			says:   []string{"Role"},
 		},
@@ -89,26 +89,26 @@ func TestUndoOfTheMigrationLock(t *testing.T) {
 			given: lockLeft, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
 			},
-			step: ucv1.StepUndoLock, wait: ucv1.ArmingReason, says: []string{"still held by new_1"},
+			step: ucv1.StepRollbackLock, wait: ucv1.ArmingReason, says: []string{"still held by new_1"},
 		},
 		"for too long a person is called, and KCM has the loops": {
 			given: lockLeft, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
-			}, step: ucv1.StepUndoLock, fails: ucv1.ArmingReason, says: []string{"KCM has its cloud loops back", "still held by new_1"},
+			}, step: ucv1.StepRollbackLock, fails: ucv1.ArmingReason, says: []string{"KCM has its cloud loops back", "still held by new_1"},
 		},
 		"a lock that cannot be looked at stays": {
 			given: lockLeft, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
-			step: ucv1.StepUndoLock, wait: ucv1.CouldNotLookReason,
+			step: ucv1.StepRollbackLock, wait: ucv1.CouldNotLookReason,
 		},
-		"without anything left it is undone": {
+		"without anything left it is rolled back": {
 			given: lockLeft, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Left = nil }) },
-			step: ucv1.StepUndoAddons, action: outcome.ActionRecord, says: []string{"is undone"},
+			step: ucv1.StepRollbackAddons, action: outcome.ActionRecord, says: []string{"is rolled back"},
 		},
 		"a hand-over that was finished has removed it itself": {
 			given: lockLeft, when: func(o *Observation) {
 				o.Lock, o.Cluster.Status.Handover.FinishedAt = observation.Absent[observation.Lock](), stampAgo(time.Hour)
-			}, step: ucv1.StepUndoAddons, action: outcome.ActionRecord, says: []string{"is undone"},
+			}, step: ucv1.StepRollbackAddons, action: outcome.ActionRecord, says: []string{"is rolled back"},
 		},
 	})
 }
@@ -157,12 +157,12 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
 	g := NewWithT(t)
-	facts := undoingLock().Cluster.Status.Facts
+	facts := rollingBackLock().Cluster.Status.Facts
 	g.Expect(wantsLock(facts)).To(BeTrue())
 	g.Expect(wantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
 }
 
-func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
+func TestARollbackInstructsWhoChangesKCM(t *testing.T) {
 	instructed := func() Observation {
 		o := quiet()
 		instruct(&o)
@@ -171,7 +171,7 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loops are asked for": {
 			given: instructed,
-			step:  ucv1.StepUndoLoops,
+			step:  ucv1.StepRollbackLoops,
 			wait:  ucv1.WaitingForAdministratorReason,
 			says:  []string{"kube-controller-manager"},
 		},
@@ -179,17 +179,17 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 			given: instructed, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
 			},
-			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason,
+			step: ucv1.StepRollbackLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoLoops, action: outcome.ActionRecord,
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackLoops, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
-		"then it is undone": {
+		"then it is rolled back": {
 			given: instructed, when: func(o *Observation) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute)
-			}, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
+			}, step: ucv1.StepRollbackAddons, action: outcome.ActionRecord,
 		},
 	})
 	const was = "--controllers=*,tokencleaner"
@@ -216,25 +216,25 @@ func TestAnUndoInstructsWhoChangesKCM(t *testing.T) {
 	})
 }
 
-func TestTheProbeGoesInAnUndo(t *testing.T) {
+func TestTheProbeGoesInARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"what is left of it is deleted": {
 			given: loopsBack, when: func(o *Observation) {
 				o.Probe = observation.Known(observation.Probe{Left: []observation.Ref{{Kind: "Deployment", Name: "ccm-probe"}}})
 			},
-			step: ucv1.StepUndoAddons, action: outcome.ActionPruneAddons, says: []string{"ccm-probe"},
+			step: ucv1.StepRollbackAddons, action: outcome.ActionPruneAddons, says: []string{"ccm-probe"},
 		},
 		"and looked for": {
 			given: loopsBack, when: func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") },
-			step: ucv1.StepUndoAddons, wait: ucv1.CouldNotLookReason,
+			step: ucv1.StepRollbackAddons, wait: ucv1.CouldNotLookReason,
 		},
 	})
 	cluster := reverting().Cluster
 	cluster.Status.Handover.ProbeStartedAt = stampAgo(time.Minute)
-	NewWithT(t).Expect(wantsProbe(cluster)).To(BeFalse(), "an undo does not want it")
+	NewWithT(t).Expect(wantsProbe(cluster)).To(BeFalse(), "a rollback does not want it")
 }
 
-func TestTheUndoIsOfferedWhereItIsPossible(t *testing.T) {
+func TestTheRollbackIsOfferedWhereItIsPossible(t *testing.T) {
 	const offer = "spec.handover.rollback"
 	late := func() Observation {
 		o := opened()

@@ -14,7 +14,7 @@ func rollback(on bool) modifier {
 	return func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = on }
 }
 
-// again starts the migration again that was undone.
+// again starts the migration again that was rolled back.
 func (w *world) again() modifier {
 	return func(c *ucv1.Cluster) {
 		c.Spec.Handover.Rollback, c.Spec.Handover.RetryAfter = false, new(metav1.NewTime(w.clock.Now().Add(time.Second)))
@@ -56,6 +56,6 @@ func TestNoRuleRefusesAStatusBeyondThePointOfNoReturn(t *testing.T) {
 	c := newCluster(newNamespace(t), feature(true), rollback(true), origin(ucv1.OriginExternal), passed)
 	createCluster(t, c)
 	passed(c)
-	c.Status.Step = ucv1.StepUndoLoops
+	c.Status.Step = ucv1.StepRollbackLoops
 	NewWithT(t).Expect(suite.client.Status().Update(t.Context(), c)).To(Succeed())
 }

@@ -16,7 +16,7 @@ import (
 
 const back = "1767270000"
 
-// asked has everything migrated but the last word, and a person who wants it undone.
+// asked has everything migrated but the last word, and a person who wants it rolled back.
 func asked() Observation {
 	o := soaked()
 	o.Cluster.Spec.Handover.Rollback = true
@@ -24,7 +24,7 @@ func asked() Observation {
 	return o
 }
 
-// The stages of an undo, each ready to do the next thing of its step.
+// The stages of a rollback, each ready to do the next thing of its step.
 
 func reverting() Observation {
 	o := asked()
@@ -38,7 +38,7 @@ func reverted() Observation {
 	return o
 }
 
-func rollingBack() Observation {
+func turningBack() Observation {
 	o := reverted()
 	rollback := o.Cluster.Status.Rollback
 	rollback.MachineControllerRevertedAt, rollback.RollGeneration = stampAgo(9*time.Minute), back
@@ -46,7 +46,7 @@ func rollingBack() Observation {
 }
 
 func rolledBack() Observation {
-	o := rollingBack()
+	o := turningBack()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments[0].RestartValue, m.Sets[0].RestartValue, m.Machines[0].Annotation = back, back, "false"
 	})
@@ -100,95 +100,95 @@ func withdrawingAddons() Observation {
 	return o
 }
 
-func undoStages() []func() Observation {
+func rollbackStages() []func() Observation {
 	return []func() Observation{
-		asked, reverting, reverted, rollingBack, rolledBack, withdrawing, shut, gone, quiet, loopsBack, withdrawingAddons,
+		asked, reverting, reverted, turningBack, rolledBack, withdrawing, shut, gone, quiet, loopsBack, withdrawingAddons,
 	}
 }
 
-func TestEveryStageOfAnUndoIsAtItsStep(t *testing.T) {
+func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"it is judged, and recorded first": {
-			given: asked, step: ucv1.StepUndoMachineController, action: outcome.ActionRecord, says: []string{"is being undone"},
+			given: asked, step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord, says: []string{"is being rolled back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.StartedAt.Time).To(Equal(noon())) },
 		},
 		"the machine-controller loses its flag": {
-			given: reverting, step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
+			given: reverting, step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
 		},
 		"when it is gone is recorded": {
-			given: reverted, step: ucv1.StepUndoMachineController, action: outcome.ActionRecord,
+			given: reverted, step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt.Time).To(Equal(noon())) },
 		},
 		"a flag that came back makes them judged again": {
-			given: rollingBack, when: func(o *Observation) { o.MachineController = observation.Known(machineControllers()) },
-			step: ucv1.StepUndoMachineController, action: outcome.ActionRecord, says: []string{"got -node-external-cloud-provider back"},
+			given: turningBack, when: func(o *Observation) { o.MachineController = observation.Known(machineControllers()) },
+			step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord, says: []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
 		},
 		"an old pod of the machine-controller is waited for": {
-			given: rollingBack, when: func(o *Observation) {
+			given: turningBack, when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
-			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason,
+			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason,
 		},
 		"external Machines are rolled back": {
-			given: rollingBack, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/workers"},
+			given: turningBack, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
 		},
 		"its value is recorded first": {
-			given: rollingBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
-			step: ucv1.StepUndoRoll, action: outcome.ActionRecord,
+			given: turningBack, when: func(o *Observation) { o.Cluster.Status.Rollback.RollGeneration = "" },
+			step: ucv1.StepRollbackRoll, action: outcome.ActionRecord,
 		},
 		"a CCM that does not lead does not hold it up": {
-			given: rollingBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
+			given: turningBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
-			given: rollingBack, when: func(o *Observation) {
+			given: turningBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Deployments[0].Settled = false })
 			},
-			step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
+			step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a MachineSet of the migration is external, also when another clock says that it was made since": {
-			given: rollingBack, when: func(o *Observation) {
+			given: turningBack, when: func(o *Observation) {
 				edit(&o.Machines, func(m *observation.Machines) { m.Sets[0].CreatedAt = ago(time.Minute) })
-			}, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
+			}, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"what was made before the migration is not touched": {
-			given: rollingBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
+			given: turningBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
 		},
 		"but a Machine that was made since is": {
-			given: rollingBack, when: func(o *Observation) {
+			given: turningBack, when: func(o *Observation) {
 				o.Machines = observation.Known(outdated())
 				edit(&o.Machines, func(m *observation.Machines) { m.Machines[0].Annotation = "true" })
-			}, step: ucv1.StepUndoRoll, action: outcome.ActionRollMachineDeployment,
+			}, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 	})
 }
 
-// done is the rest behind an undo.
+// done is the rest behind a rollback.
 func done(o *Observation) {
 	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
 	setKCM(o, inTree())
 	edit(&o.KCMLease, func(l *observation.Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
 }
 
-func TestWhatIsUndoneRests(t *testing.T) {
+func TestWhatIsRolledBackRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
-		"before the start there is nothing to undo": {
-			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
+		"before the start there is nothing to roll back": {
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepRollbackAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
-		"what is undone rests": {given: asked, when: done, step: ucv1.StepRolledBack},
-		"what is undone and runs no cloud loop is not at rest": {
+		"what is rolled back rests": {given: asked, when: done, step: ucv1.StepRolledBack},
+		"what is rolled back and runs no cloud loop is not at rest": {
 			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
 			says: []string{"does not run the cloud loops any more"},
 		},
-		"what is undone and cannot be looked at is not claimed to be at rest": {
+		"what is rolled back and cannot be looked at is not claimed to be at rest": {
 			given: asked, when: func(o *Observation) {
 				done(o)
 				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
 			},
 			step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason,
 		},
-		"what is undone and has no KCM that leads is not at rest": {
+		"what is rolled back and has no KCM that leads is not at rest": {
 			given: asked, when: func(o *Observation) {
 				done(o)
 				edit(&o.KCMLease, func(l *observation.Lease) { l.RenewTime, l.ChangedAt = ago(time.Minute), ago(time.Minute) })
@@ -197,13 +197,13 @@ func TestWhatIsUndoneRests(t *testing.T) {
 		"a wish that is gone starts nothing": {
 			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRolledBack,
 		},
-		"nor does a time from before the undo": {
+		"nor does a time from before the rollback": {
 			given: asked, when: func(o *Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(time.Hour)
 			}, step: ucv1.StepRolledBack,
 		},
-		"a later time starts nothing while the undo is wanted": {
+		"a later time starts nothing while the rollback is wanted": {
 			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
 		},
 		"taken back with a later time, the migration begins at once": {
@@ -216,10 +216,10 @@ func TestWhatIsUndoneRests(t *testing.T) {
 	})
 }
 
-func TestOtherWaysOfAnUndo(t *testing.T) {
+func TestOtherWaysOfARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
-			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepUndoMachineController, action: outcome.ActionChangeArguments,
+			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments,
 		},
 		"beyond the point of no return it is refused, with the moment": {
 			given: asked, when: func(o *Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
@@ -240,7 +240,7 @@ func TestOtherWaysOfAnUndo(t *testing.T) {
 	})
 }
 
-func TestAnUndoAndTheGuard(t *testing.T) {
+func TestARollbackAndTheGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a completed migration goes on with what is left, and refuses then": {
 			given: finished, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true },
@@ -254,22 +254,22 @@ func TestAnUndoAndTheGuard(t *testing.T) {
 			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"where KCM runs loops already the CCM goes first": {
-			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
+			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
 		},
 	})
 }
 
-func TestAddonsOfAnUndo(t *testing.T) {
+func TestAddonsOfARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"addons go when no volume needs them": {
-			given: withdrawingAddons, step: ucv1.StepUndoAddons, action: outcome.ActionPruneAddons, says: []string{"DaemonSet kube-system/csi"},
+			given: withdrawingAddons, step: ucv1.StepRollbackAddons, action: outcome.ActionPruneAddons, says: []string{"DaemonSet kube-system/csi"},
 		},
 		"a volume that needs the driver keeps them": {
 			given: withdrawingAddons, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				withVolume("cinder.csi.openstack.org")(o)
-			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume late"},
+			}, step: ucv1.StepRollbackAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume late"},
 		},
 		"so does one that this minor migrates anyway": {
 			given: withdrawingAddons, when: func(o *Observation) {
@@ -279,45 +279,45 @@ func TestAddonsOfAnUndo(t *testing.T) {
 				edit(&o.Inventory, func(i *observation.Inventory) {
 					i.Volumes = []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Plugin: "kubernetes.io/cinder"}}
 				})
-			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume pv"},
+			}, step: ucv1.StepRollbackAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"PersistentVolume pv"},
 		},
 		"and one that is attached": {
 			given: withdrawingAddons, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.AddonsWithdrawnAt = nil
 				edit(&o.Addons, func(a *observation.Addons) { a.Obsolete = nil })
 				o.Attachments = observation.Known([]observation.Attachment{{Name: "csi-1", Attacher: "cinder.csi.openstack.org"}})
-			}, step: ucv1.StepUndoAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"VolumeAttachment csi-1"},
+			}, step: ucv1.StepRollbackAddons, fails: ucv1.VolumesNeedDriverReason, says: []string{"VolumeAttachment csi-1"},
 		},
-		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepUndoAddons, action: outcome.ActionRelease},
+		"a deleted Cluster goes when KCM has its loops back": {given: deleted(loopsBack), step: ucv1.StepRollbackAddons, action: outcome.ActionRelease},
 		"and not before": {
 			given: deleted(reverted), when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
-			}, step: ucv1.StepUndoMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
+			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
 		},
 	})
 }
 
-// undoRestsOn names the facts without which a stage's action must not be done.
-func undoRestsOn(d Decision) []string {
+// rollbackRestsOn names the facts without which a stage's action must not be done.
+func rollbackRestsOn(d Decision) []string {
 	machines := []string{"ControlPlane", "MachineController", "Machines", "Nodes", "Provider"}
 	fence := append([]string{"Fence"}, machines...)
 	silent := append([]string{"Addons", "CCMPods"}, fence...)
 	switch {
-	case d.Step == ucv1.StepUndoMachineController:
+	case d.Step == ucv1.StepRollbackMachineController:
 		return []string{"ControlPlane", "MachineController"}
-	case d.Step == ucv1.StepUndoRoll:
+	case d.Step == ucv1.StepRollbackRoll:
 		return machines
-	case d.Next().Kind == outcome.ActionCloseFence, d.Next().Kind == outcome.ActionRecord && d.Step == ucv1.StepUndoFence:
+	case d.Next().Kind == outcome.ActionCloseFence, d.Next().Kind == outcome.ActionRecord && d.Step == ucv1.StepRollbackFence:
 		return machines
-	case d.Step == ucv1.StepUndoFence:
+	case d.Step == ucv1.StepRollbackFence:
 		return append([]string{"Addons"}, fence...)
-	case d.Step == ucv1.StepUndoLoops:
+	case d.Step == ucv1.StepRollbackLoops:
 		return append([]string{"CCMLease"}, silent...)
 	}
 	return append([]string{"CCMLease", "KCMLease", "Inventory", "Baseline"}, silent...)
 }
 
-func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
+func TestWhatIsUnknownNeverLetsARollbackGoOn(t *testing.T) {
 	facts := lose(false)
 	facts["CCMPods"] = func(o *Observation) { loseFact(&o.CCMPods, false) }
 	facts["Attachments"] = func(o *Observation) { loseFact(&o.Attachments, false) }
@@ -325,7 +325,7 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 	for _, row := range RollbackTable() {
 		order = append(order, row.Step)
 	}
-	for _, stage := range undoStages() {
+	for _, stage := range rollbackStages() {
 		with := Decide(stage(), noon())
 		for fact, forget := range facts {
 			t.Run(fmt.Sprintf("%s %s without %s", with.Step, with.Next().Kind, fact), func(t *testing.T) {
@@ -342,16 +342,16 @@ func TestWhatIsUnknownNeverLetsAnUndoGoOn(t *testing.T) {
 				g.Expect(without.Next()).To(Equal(with.Next()))
 				beginning := stage().Cluster.Status.Rollback == nil
 				if beginning {
-					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the undo begins without %s", fact)
+					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the rollback begins without %s", fact)
 					return
 				}
-				g.Expect(undoRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Next().Kind, fact)
+				g.Expect(rollbackRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Next().Kind, fact)
 			})
 		}
 	}
 }
 
-func TestRowsOfAnUndoSayHowFarItIs(t *testing.T) {
+func TestRowsOfARollbackSayHowFarItIs(t *testing.T) {
 	g := NewWithT(t)
 	reasons := func(o Observation) map[ucv1.Step]string {
 		got := map[ucv1.Step]string{}
@@ -364,6 +364,6 @@ func TestRowsOfAnUndoSayHowFarItIs(t *testing.T) {
 	}
 	now := reasons(shut())
 	g.Expect(now[ucv1.StepRoll]).To(Equal(ucv1.RolledBackReason))
-	g.Expect(now[ucv1.StepHandover]).To(Equal(ucv1.UndoInProgressReason))
+	g.Expect(now[ucv1.StepHandover]).To(Equal(ucv1.RollbackInProgressReason))
 	g.Expect(now).To(HaveLen(len(Table(ucv1.OriginMigrating))))
 }

@@ -13,59 +13,59 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// undoRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
-func undoRows(kcm observation.Component) []Row {
+// rollbackRows is the table in the order of this pass: where KCM runs the cloud loops already, the CCM goes first.
+func rollbackRows(kcm observation.Component) []Row {
 	rows := RollbackTable()
 	if len(handover.RunningLoops(kcm)) == 0 {
 		return rows
 	}
-	ccm := func(row Row) bool { return row.Step == ucv1.StepUndoFence || row.Step == ucv1.StepUndoSilence }
+	ccm := func(row Row) bool { return row.Step == ucv1.StepRollbackFence || row.Step == ucv1.StepRollbackSilence }
 	first := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return !ccm(row) })
 	return append(first, slices.DeleteFunc(rows, ccm)...)
 }
 
-// undoing says that an undo began and did not end. What is asked for meanwhile waits for its end.
-func undoing(in input) bool {
+// rolling back says that a rollback began and did not end. What is asked for meanwhile waits for its end.
+func rollingBack(in input) bool {
 	return in.facts.Rollback != nil && in.facts.Rollback.FinishedAt == nil
 }
 
-// looksForUndo says that what only an undo rests on is looked at: one is going on, or is asked for.
-func looksForUndo(cluster *ucv1.Cluster) bool {
+// looksForRollback says that what only a rollback rests on is looked at: one is going on, or is asked for.
+func looksForRollback(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
 	return rollback != nil && rollback.FinishedAt == nil ||
 		rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
 }
 
-// undoOffer is for messages about a CCM that does not do its work; empty where the undo would be refused.
-func undoOffer(in input) string {
+// rollbackOffer is for messages about a CCM that does not do its work; empty where the rollback would be refused.
+func rollbackOffer(in input) string {
 	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Rollback != nil || !in.o.Cluster.DeletionTimestamp.IsZero() {
-		return "" // The last: a deletion begins no undo.
+		return "" // The last: a deletion begins no rollback.
 	}
 	if passed, unknown := pointOfNoReturn(in); len(passed)+len(unknown) > 0 {
 		return ""
 	}
-	return " Or undo the migration: set spec.handover.rollback to true."
+	return " Or roll the migration back: set spec.handover.rollback to true."
 }
 
-// migrateOrRollBack is the migration or its undo.
+// migrateOrRollBack is the migration or its rollback.
 func migrateOrRollBack(in input) Decision {
 	rollback, wanted := in.facts.Rollback, in.o.Cluster.Spec.Handover.Rollback
 	switch {
 	case rollback == nil && !wanted:
 		return walk(in)
 	case rollback == nil:
-		return beginUndo(in)
+		return beginRollback(in)
 	case rollback.FinishedAt == nil:
-		return walkUndo(in)
+		return walkRollback(in)
 	case retryAt(in).IsZero() || in.now.Before(retryAt(in)):
 		return decideRolledBack(in)
 	}
-	return stopAt(in, ucv1.StepAdmitted, in.records("Forgetting the undo, so that the migration starts again.",
+	return stopAt(in, ucv1.StepAdmitted, in.records("Forgetting the rollback, so that the migration starts again.",
 		func(facts *ucv1.Facts) { facts.Rollback = nil }))
 }
 
-// retryAt is when the migration starts again; zero: never. What is undone stays so when the wish is gone, because a line that is
-// lost from a Git repository is no wish to migrate.
+// retryAt is when the migration starts again; zero: never. What is rolled back stays so when the wish is gone, because a line
+// that is lost from a Git repository is no wish to migrate.
 func retryAt(in input) time.Time {
 	handover, rollback := in.o.Cluster.Spec.Handover, in.facts.Rollback
 	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
@@ -77,7 +77,7 @@ func retryAt(in input) time.Time {
 
 // decideRolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
 func decideRolledBack(in input) Decision {
-	decision := Decision{Step: ucv1.StepRolledBack, Rows: undoStates(ucv1.StepRolledBack, nil)}
+	decision := Decision{Step: ucv1.StepRolledBack, Rows: rollbackStates(ucv1.StepRolledBack, nil)}
 	controlPlane, known := in.o.ControlPlane.Get()
 	kcm, attended := controlPlane.KCM, kcmAttends(in)
 	switch {
@@ -94,7 +94,7 @@ func decideRolledBack(in input) Decision {
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		decision.Failure = outcome.Fails(
 			ucv1.LoopsOffAlreadyReason,
-			"The migration is undone, but ", kcm, " does not run the cloud loops any more; its arguments were changed by "+
+			"The migration is rolled back, but ", kcm, " does not run the cloud loops any more; its arguments were changed by "+
 				handover.Owner(kcm)+". Switch them on where it gets its arguments from.",
 		).Failure
 	case attended.state == cannotTell:
@@ -102,21 +102,21 @@ func decideRolledBack(in input) Decision {
 	case attended.state == runsNone:
 		decision.Wait = outcome.Waits(
 			ucv1.WaitingForLeaderReason,
-			"The migration is undone, but ", attended.why, ". Look at its pods and their logs.",
+			"The migration is rolled back, but ", attended.why, ". Look at its pods and their logs.",
 		).Wait
 	}
 	return decision
 }
 
-// beginUndo judges once whether the migration can be undone. Could not look is no yes.
-func beginUndo(in input) Decision {
+// beginRollback judges once whether the migration can be rolled back. Could not look is no yes.
+func beginRollback(in input) Decision {
 	if in.facts.Origin == ucv1.OriginExternal {
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
 			"created with the external cloud provider."))
 	}
 	if in.facts.StartedAt == nil {
-		why := "Recording that nothing is to be undone: the migration had not started."
-		return undoStopsAt(ucv1.StepUndoAddons, in.records(why, func(facts *ucv1.Facts) {
+		why := "Recording that nothing is to be rolled back: the migration had not started."
+		return rollbackStopsAt(ucv1.StepRollbackAddons, in.records(why, func(facts *ucv1.Facts) {
 			facts.Rollback = &ucv1.RollbackStatus{StartedAt: in.stamp(), FinishedAt: in.stamp()}
 		}))
 	}
@@ -127,7 +127,7 @@ func beginUndo(in input) Decision {
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
 			"return was passed at "+passedAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
 	case ucv1.PointOfNoReturnUnknown:
-		out := outcome.Waits(ucv1.CouldNotLookReason, "The undo has not begun. "+status.Reason)
+		out := outcome.Waits(ucv1.CouldNotLookReason, "The rollback has not begun. "+status.Reason)
 		out.Wait.Unknown = true
 		if in.facts.Handover.FinishedAt != nil && guard(in).Failure != nil {
 			return walk(in)
@@ -135,13 +135,13 @@ func beginUndo(in input) Decision {
 		return stays(in, failIfRefused(in, out))
 	case ucv1.PointOfNoReturnAhead:
 	}
-	return undoStopsAt(ucv1.StepUndoMachineController, in.records("Recording that the migration is being undone.",
+	return rollbackStopsAt(ucv1.StepRollbackMachineController, in.records("Recording that the migration is being rolled back.",
 		func(facts *ucv1.Facts) {
 			facts.Rollback, facts.PointOfNoReturnAt = &ucv1.RollbackStatus{StartedAt: in.stamp()}, passedAt
 		}))
 }
 
-// holdWithFailure holds a migration where it is that a person wants undone and that cannot be, but not where no one runs the
+// holdWithFailure holds a migration where it is that a person wants rolled back and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
 func holdWithFailure(in input, out outcome.Outcome) Decision {
 	handover := in.facts.Handover
@@ -169,43 +169,43 @@ func stays(in input, out outcome.Outcome) Decision {
 	return decision
 }
 
-// walkUndo walks the undo's table from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
-func walkUndo(in input) Decision {
+// walkRollback walks the rollback's table from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
+func walkRollback(in input) Decision {
 	controlPlane, known := in.o.ControlPlane.Get()
 	if !known {
-		return undoStopsAt(
-			ucv1.StepUndoMachineController,
+		return rollbackStopsAt(
+			ucv1.StepRollbackMachineController,
 			failIfRefused(in, outcome.CannotLook("the control plane", in.o.ControlPlane.Why())),
 		)
 	}
 	held := []ucv1.Step{}
-	for _, row := range undoRows(controlPlane.KCM) {
+	for _, row := range rollbackRows(controlPlane.KCM) {
 		out := row.evaluate(in)
 		in = in.with(out)
-		if out = undoInTime(in, row.Step, failIfRefused(in, out)); !out.Holds {
+		if out = rollbackInTime(in, row.Step, failIfRefused(in, out)); !out.Holds {
 			out.Facts = &in.facts
-			return undoStopsAt(row.Step, out, held...)
+			return rollbackStopsAt(row.Step, out, held...)
 		}
 		held = append(held, row.Step)
 	}
-	why := "Recording that the migration is undone, and forgetting what it had recorded."
-	return undoStopsAt(ucv1.StepUndoAddons, in.records(why, func(facts *ucv1.Facts) {
+	why := "Recording that the migration is rolled back, and forgetting what it had recorded."
+	return rollbackStopsAt(ucv1.StepRollbackAddons, in.records(why, func(facts *ucv1.Facts) {
 		facts.Rollback.FinishedAt = in.stamp()
 		*facts = ucv1.Facts{Origin: facts.Origin, Rollback: facts.Rollback}
 	}), held...)
 }
 
-func undoStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decision {
-	rows := undoStates(step, held)
+func rollbackStopsAt(step ucv1.Step, out outcome.Outcome, held ...ucv1.Step) Decision {
+	rows := rollbackStates(step, held)
 	for i := range rows {
-		if undoes(step) == rows[i].Step {
+		if takesBack(step) == rows[i].Step {
 			rows[i].Message, rows[i].Unknown = out.Message, out.Wait != nil && out.Wait.Unknown
 		}
 	}
 	return decisionOf(step, out, rows)
 }
 
-func undoes(step ucv1.Step) ucv1.Step {
+func takesBack(step ucv1.Step) ucv1.Step {
 	for _, row := range RollbackTable() {
 		if row.Step == step {
 			return row.RollsBack
@@ -214,32 +214,33 @@ func undoes(step ucv1.Step) ucv1.Step {
 	return ""
 }
 
-// undoStates is how the rows of the migration stand in an undo: a row is back when everything that undoes it holds.
-func undoStates(step ucv1.Step, held []ucv1.Step) []RowState {
+// rollbackStates is how the rows of the migration stand in a rollback: a row is back when everything that rolls it back holds.
+func rollbackStates(step ucv1.Step, held []ucv1.Step) []RowState {
 	table := migrationTable()
 	states := make([]RowState, 0, len(table))
 	for _, row := range table {
-		left := slices.ContainsFunc(RollbackTable(), func(u Row) bool { return u.RollsBack == row.Step && !slices.Contains(held, u.Step) })
-		own := slices.ContainsFunc(RollbackTable(), func(u Row) bool { return u.RollsBack == row.Step })
-		state := RowState{Step: row.Step, Reason: ucv1.UndoInProgressReason, Message: "The migration is being undone; the current " +
+		back := slices.DeleteFunc(RollbackTable(), func(u Row) bool { return u.RollsBack != row.Step })
+		left := slices.ContainsFunc(back, func(u Row) bool { return !slices.Contains(held, u.Step) })
+		state := RowState{Step: row.Step, Reason: ucv1.RollbackInProgressReason, Message: "The migration is being rolled back; the " +
+			"current " +
 			"step is " + string(step) + "."}
-		if step == ucv1.StepRolledBack || (own && !left) {
-			state.Reason, state.Message = ucv1.RolledBackReason, "The step is undone."
+		if step == ucv1.StepRolledBack || (len(back) > 0 && !left) {
+			state.Reason, state.Message = ucv1.RolledBackReason, "The step is rolled back."
 		}
 		states = append(states, state)
 	}
 	return states
 }
 
-// undoInTime calls a person where no one may be running the cloud loops for too long.
-func undoInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
-	since := unattendedInUndo(in, step)
-	if undoes(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
+// rollbackInTime calls a person where no one may be running the cloud loops for too long.
+func rollbackInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
+	since := unattendedInRollback(in, step)
+	if takesBack(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
 		in.now.Sub(since.Time) <= in.o.Deadlines.Handover {
 		return out
 	}
 	runs := "no one may be running the cloud loops"
-	if step == ucv1.StepUndoLock {
+	if step == ucv1.StepRollbackLock {
 		runs = "KCM has its cloud loops back"
 	}
 	failed := outcome.Fails(
@@ -250,12 +251,12 @@ func undoInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	return failed
 }
 
-// unattendedInUndo is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time, for
-// its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
-func unattendedInUndo(in input, step ucv1.Step) *metav1.Time {
+// unattendedInRollback is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time,
+// for its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
+func unattendedInRollback(in input, step ucv1.Step) *metav1.Time {
 	rollback := in.facts.Rollback
 	since := in.facts.UnattendedSince
-	if step != ucv1.StepUndoLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {
+	if step != ucv1.StepRollbackLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {
 		return rollback.WorkloadWithdrawnAt
 	}
 	return since

@@ -14,8 +14,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// undoRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person undoes it.
-func undoRoll(in input) outcome.Outcome {
+// rollbackRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person rolls back.
+func rollbackRoll(in input) outcome.Outcome {
 	if !in.o.Provider.IsKnown() {
 		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
 	}
@@ -39,10 +39,10 @@ func undoRoll(in input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// undoVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes (KEP-625).
-// What was attached through them has to be detached before. KCM has its gates back already where nothing was attached when it got
-// its cloud loops.
-func undoVolumes(in input) outcome.Outcome {
+// rollbackVolumes gives the gates their former values when no kubelet has them any more: the other order strands volumes
+// (KEP-625). What was attached through them has to be detached before. KCM has its gates back already where nothing was
+// attached when it got its cloud loops.
+func rollbackVolumes(in input) outcome.Outcome {
 	gates := in.o.Provider.Value().MigrationGates
 	switch {
 	case !in.o.Provider.IsKnown():
@@ -129,9 +129,9 @@ func detached(in input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// undoFence takes the Lease and the workload from the CCM. What is wanted is noted first: a pass that was killed in
+// rollbackFence takes the Lease and the workload from the CCM. What is wanted is noted first: a pass that was killed in
 // between must not find the workload wanted again.
-func undoFence(in input) outcome.Outcome {
+func rollbackFence(in input) outcome.Outcome {
 	rollback := in.facts.Rollback
 	fence, known := in.o.Fence.Get()
 	switch {
@@ -143,7 +143,7 @@ func undoFence(in input) outcome.Outcome {
 		return outcome.CannotLook("the fence", in.o.Fence.Why())
 	case fence.Open:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the " +
-			"migration is being undone."})
+			"migration is being rolled back."})
 	case len(fence.Allowed) > 0 && !serialized(in.facts):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}
@@ -186,10 +186,10 @@ func workloadWithdrawn(in input) outcome.Outcome {
 	return in.adds(out, func(facts *ucv1.Facts) { facts.Rollback.WorkloadGoneAt = nil })
 }
 
-// undoSilence rests on the closed fence and the pods that are gone: a process that outlived its pod can renew no more,
+// rollbackSilence rests on the closed fence and the pods that are gone: a process that outlived its pod can renew no more,
 // and ends at its renew deadline, which is shorter than the Lease. Where something else lets it write the Lease, its
 // token went with its pod (https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-tokens).
-func undoSilence(in input) outcome.Outcome {
+func rollbackSilence(in input) outcome.Outcome {
 	if out := noOtherManager(in, byFence); !out.Holds {
 		return out
 	}
@@ -222,8 +222,8 @@ func ccmLeaseRanOut(in input) outcome.Outcome {
 	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, "No pod of the CCM is left; waiting until its Lease has run out.", wait)
 }
 
-// undoAddons deletes the probe of an undo that began while it ran, and then the addons where that is asked for.
-func undoAddons(in input) outcome.Outcome {
+// rollbackAddons deletes the probe of a rollback that began while it ran, and then the addons where that is asked for.
+func rollbackAddons(in input) outcome.Outcome {
 	switch probe, known := in.o.Probe.Get(); {
 	case !known:
 		return outcome.CannotLook("the probe", in.o.Probe.Why())
@@ -292,7 +292,7 @@ func driverUnneeded(in input) outcome.Outcome {
 		return outcome.Fails(
 			ucv1.VolumesNeedDriverReason,
 			"spec.handover.rollbackAddons waits, these need the CSI driver: ", observation.Names(needing),
-			". Delete them, or set it to false: the addons stay then, and everything else is undone already.",
+			". Delete them, or set it to false: the addons stay then, and everything else is rolled back already.",
 		)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

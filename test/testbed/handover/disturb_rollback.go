@@ -14,56 +14,56 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// undoAtEveryLine has a migration undone at each line of its table, and once more when the loops are handed over. Each time
-// it is redone from the start, through the line at which it was undone; the last one is left to its end.
-func undoAtEveryLine(ctx context.Context, p *Play) error {
+// rollbackAtEveryLine has a migration rolled back at each line of its table, and once more when the loops are handed over. Each
+// time it is redone from the start, through the line at which it was rolled back; the last one is left to its end.
+func rollbackAtEveryLine(ctx context.Context, p *Play) error {
 	for _, line := range lines(p.Scenario.Setup.Protocol) {
 		if err := p.AtLine(ctx, line); err != nil {
 			return err
 		}
-		if err := p.undo(ctx); err != nil {
+		if err := p.rollback(ctx); err != nil {
 			return fmt.Errorf("at line %s: %w", line, err)
 		}
 		if err := p.redo(ctx); err != nil {
 			return err
 		}
 	}
-	if err := undoAfterwards(ctx, p); err != nil {
+	if err := rollbackAfterwards(ctx, p); err != nil {
 		return err
 	}
 	return p.redo(ctx)
 }
 
-// undoAfterwards lets the CCM work for a while: KCM gets load balancers back that it did not make.
-func undoAfterwards(ctx context.Context, p *Play) error {
+// rollbackAfterwards lets the CCM work for a while: KCM gets load balancers back that it did not make.
+func rollbackAfterwards(ctx context.Context, p *Play) error {
 	if err := p.finished(ctx); err != nil {
 		return err
 	}
 	if err := p.elapse(ctx, 10*time.Second); err != nil {
 		return err
 	}
-	return p.undo(ctx)
+	return p.rollback(ctx)
 }
 
-// undo is there when the migration is undone.
-func (p *Play) undo(ctx context.Context) error {
+// rollback is there when the migration is rolled back.
+func (p *Play) rollback(ctx context.Context) error {
 	latest := p.witness.latest()
 	at := "after the hand-over"
 	if handover := latest.Handover; handover != nil && handover.FinishedAt == nil {
 		at = "at line " + handover.Stage
 	}
-	p.witness.note(Disturbed, "undoing "+at)
+	p.witness.note(Disturbed, "rolling back "+at)
 	if err := p.setRollback(ctx, true); err != nil {
 		return err
 	}
-	err := p.witness.until(ctx, "the end of the undo", patience, func(w *witness) bool {
+	err := p.witness.until(ctx, "the end of the rollback", patience, func(w *witness) bool {
 		return resultOf(&w.seen[len(w.seen)-1]) == RolledBack
 	})
 	if err != nil {
 		latest = p.witness.latest()
 		return fmt.Errorf("%w; step %s, %s", err, latest.Step, reasonOf(&latest, ucv1.ReadyCondition))
 	}
-	p.witness.note(Disturbed, "undone")
+	p.witness.note(Disturbed, "rolled back")
 	kcm, err := p.KCM(ctx)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *Play) redo(ctx context.Context) error {
 }
 
 func (p *Play) setRollback(ctx context.Context, on bool) error {
-	// What is undone starts again after a time only that is later.
+	// What is rolled back starts again after a time only that is later.
 	retryAfter := time.Now().Add(time.Second).UTC().Format(time.RFC3339)
 	patch := client.RawPatch(
 		types.MergePatchType,

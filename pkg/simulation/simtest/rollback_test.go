@@ -10,24 +10,24 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 )
 
-// undone asks for the undo at a moment, and for the migration again when it is undone.
-func undone(when func(*World) bool) []Intervention {
+// rolled back asks for the rollback at a moment, and for the migration again when it is rolled back.
+func rolledBack(when func(*World) bool) []Intervention {
 	return []Intervention{
-		{Name: "asks for the undo", When: when, Do: func(w *World) { Undo(w, true) }},
-		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Undo(w, false) }},
+		{Name: "asks for the rollback", When: when, Do: func(w *World) { Rollback(w, true) }},
+		{Name: "asks for the migration again", When: RolledBack, Do: func(w *World) { Rollback(w, false) }},
 	}
 }
 
 func rolled(w *World) bool { return len(w.invariants.restarts) > 0 }
 
-func TestUndoStories(t *testing.T) {
+func TestRollbackStories(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
-		"what only the CSI driver can serve refuses the undo with its name": {
+		"what only the CSI driver can serve refuses the rollback with its name": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
 					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
-					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
+					{Name: "asks for the rollback", Do: func(w *World) { Rollback(w, true) }},
 				}
 			}),
 			ends:   ucv1.StepRoll,
@@ -35,11 +35,11 @@ func TestUndoStories(t *testing.T) {
 			says:   []string{"STALLED", "PersistentVolume late"},
 			never:  []string{"Removing"},
 		},
-		"when it is taken away the undo begins": {
+		"when it is taken away the rollback begins": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{
 					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
-					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
+					{Name: "asks for the rollback", Do: func(w *World) { Rollback(w, true) }},
 				}, then(ucv1.RollbackRefusedReason, DeleteVolumes)...)
 			}),
 			ends: ucv1.StepRolledBack, says: []string{"Giving Deployment user-plain/kube-controller-manager its cloud loops back"},
@@ -49,7 +49,7 @@ func TestUndoStories(t *testing.T) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.SoakSeconds = new(int32(3600)) }
 				s.Interventions = []Intervention{
 					{Name: "makes a Machine", When: AtStep(ucv1.StepVerify), Do: func(w *World) { AddStandalone(w, "pet") }},
-					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
+					{Name: "asks for the rollback", Do: func(w *World) { Rollback(w, true) }},
 				}
 			}),
 			ends:   ucv1.StepVerify,
@@ -59,23 +59,23 @@ func TestUndoStories(t *testing.T) {
 		},
 		"what is completed stays so": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { Undo(w, true) }}}
+				s.Interventions = []Intervention{{Name: "asks for the rollback", When: Finished, Do: func(w *World) { Rollback(w, true) }}}
 			}),
 			ends: ucv1.StepFinished, reason: ucv1.RollbackRefusedReason, says: []string{"the point of no return was passed at"},
 		},
-		"a refused undo that is taken back lets the migration go on": {
+		"a refused rollback that is taken back lets the migration go on": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = append([]Intervention{
 					{Name: "makes a volume", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeVolume(w, "late") }},
-					{Name: "asks for the undo", Do: func(w *World) { Undo(w, true) }},
-				}, then(ucv1.RollbackRefusedReason, func(w *World) { Undo(w, false) })...)
+					{Name: "asks for the rollback", Do: func(w *World) { Rollback(w, true) }},
+				}, then(ucv1.RollbackRefusedReason, func(w *World) { Rollback(w, false) })...)
 			}),
 			ends: ucv1.StepFinished,
 		},
 		"a cluster that was created so has nothing to go back to": {
 			scenario: func() Scenario {
 				s := CreatedWithFeature()
-				s.Interventions = []Intervention{{Name: "asks for the undo", When: Finished, Do: func(w *World) { Undo(w, true) }}}
+				s.Interventions = []Intervention{{Name: "asks for the rollback", When: Finished, Do: func(w *World) { Rollback(w, true) }}}
 				return s
 			}(),
 			ends: ucv1.StepFinished, reason: ucv1.RollbackRefusedReason,
@@ -83,24 +83,24 @@ func TestUndoStories(t *testing.T) {
 	})
 }
 
-func TestUndoInTrouble(t *testing.T) {
+func TestRollbackInTrouble(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
-		"an undo that is taken back in the middle goes to its end and stays there": {
+		"a rollback that is taken back in the middle goes to its end and stays there": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "asks for the undo", When: rolled, Do: func(w *World) { Undo(w, true) }},
-					{Name: "takes it back", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { Undo(w, false) }},
+					{Name: "asks for the rollback", When: rolled, Do: func(w *World) { Rollback(w, true) }},
+					{Name: "takes it back", When: AtStep(ucv1.StepRollbackRoll), Do: func(w *World) { Rollback(w, false) }},
 				}
 				s.MaxTicks = 2000
 			}),
-			ends: ucv1.StepRolledBack, says: []string{"Recording that the migration is undone"},
+			ends: ucv1.StepRolledBack, says: []string{"Recording that the migration is rolled back"},
 		},
-		"a CCM that serves no one does not hold up its undo": {
+		"a CCM that serves no one does not hold up its rollback": {
 			scenario: with(func(s *Scenario) {
 				s.Interventions = []Intervention{
-					{Name: "holds the CCM's Lease and asks for the undo", When: rolled, Do: func(w *World) { StopCCM(w); Undo(w, true) }},
-					{Name: "lets the Lease go", When: AtStep(ucv1.StepUndoSilence), Do: func(w *World) { w.Leases.CCM.Renewed = w.Now }},
+					{Name: "holds the CCM's Lease and asks for the rollback", When: rolled, Do: func(w *World) { StopCCM(w); Rollback(w, true) }},
+					{Name: "lets the Lease go", When: AtStep(ucv1.StepRollbackSilence), Do: func(w *World) { w.Leases.CCM.Renewed = w.Now }},
 				}
 				s.MaxTicks = 2000
 			}),
@@ -111,17 +111,17 @@ func TestUndoInTrouble(t *testing.T) {
 				s.Interventions = []Intervention{
 					{Name: "puts the old arguments back", When: AtStep(ucv1.StepRoll), Lawless: true, Do: func(w *World) {
 						ChangeKCM(w, "gitops", map[string]string{"controllers": "*"})
-						Undo(w, true)
+						Rollback(w, true)
 					}},
 				}
 			}),
 			ends: ucv1.StepRolledBack, never: []string{"Giving Deployment"},
 		},
-		"the pause before the point of no return ends in an undo": {
+		"the pause before the point of no return ends in a rollback": {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.PauseBeforePointOfNoReturn = true }
 				s.Interventions = []Intervention{{
-					Name: "asks for the undo", Do: func(w *World) { Undo(w, true) },
+					Name: "asks for the rollback", Do: func(w *World) { Rollback(w, true) },
 					When: func(w *World) bool {
 						return w.last.Wait != nil && w.last.Wait.Reason == ucv1.WaitingBeforePointOfNoReturnReason
 					},
@@ -132,39 +132,39 @@ func TestUndoInTrouble(t *testing.T) {
 	})
 }
 
-func TestUndoWithAddonsAndDeletion(t *testing.T) {
+func TestRollbackWithAddonsAndDeletion(t *testing.T) {
 	t.Parallel()
 	runScenarios(t, map[string]scenarioTest{
 		"the addons go where that is asked for": {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
-				s.Interventions = undone(rolled)[:1]
+				s.Interventions = rolledBack(rolled)[:1]
 			}),
-			ends: ucv1.StepRolledBack, says: []string{"UndoAddons: PruneAddons"},
+			ends: ucv1.StepRolledBack, says: []string{"RollbackAddons: PruneAddons"},
 		},
 		"the driver stays while a volume needs it": {
 			scenario: with(func(s *Scenario) {
 				s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
-				s.Interventions = append(undone(rolled)[:1],
-					Intervention{Name: "makes a volume", When: AtStep(ucv1.StepUndoRoll), Do: func(w *World) { MakeVolume(w, "late") }})
+				s.Interventions = append(rolledBack(rolled)[:1],
+					Intervention{Name: "makes a volume", When: AtStep(ucv1.StepRollbackRoll), Do: func(w *World) { MakeVolume(w, "late") }})
 			}),
-			ends:   ucv1.StepUndoAddons,
+			ends:   ucv1.StepRollbackAddons,
 			reason: ucv1.VolumesNeedDriverReason,
 			says:   []string{"STALLED", "PersistentVolume late"},
-			never:  []string{"UndoAddons: Prune"},
+			never:  []string{"RollbackAddons: Prune"},
 		},
-		"a Cluster that is deleted in an undo goes when KCM has its loops back": {
+		"a Cluster that is deleted in a rollback goes when KCM has its loops back": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append(undone(rolled)[:1],
-					Intervention{Name: "deletes the Cluster", When: AtStep(ucv1.StepUndoRoll), Do: DeleteCluster})
+				s.Interventions = append(rolledBack(rolled)[:1],
+					Intervention{Name: "deletes the Cluster", When: AtStep(ucv1.StepRollbackRoll), Do: DeleteCluster})
 			}),
-			ends: ucv1.StepUndoAddons, says: []string{"it goes when KCM has its cloud loops back"},
+			ends: ucv1.StepRollbackAddons, says: []string{"it goes when KCM has its cloud loops back"},
 		},
 	})
 }
 
-// TestUndoInTheGap: the CCM dies when KCM has lost its loops, and its gates rode along. Volumes must not keep the loops off.
-func TestUndoInTheGap(t *testing.T) {
+// TestRollbackInTheGap: the CCM dies when KCM has lost its loops, and its gates rode along. Volumes must not keep the loops off.
+func TestRollbackInTheGap(t *testing.T) {
 	t.Parallel()
 	gap := func(change func(*Scenario), then ...Intervention) Scenario {
 		return with(func(s *Scenario) {
@@ -175,7 +175,7 @@ func TestUndoInTheGap(t *testing.T) {
 					When: loopsOff,
 					Do:   func(w *World) { StopCCM(w); AttachByCSI(w) },
 				},
-				{Name: "asks for the undo", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { Undo(w, true) }},
+				{Name: "asks for the rollback", When: Stalled(ucv1.LeaderDeadlineExceededReason), Do: func(w *World) { Rollback(w, true) }},
 			}, then...)
 			change(s)
 		})
@@ -186,7 +186,7 @@ func TestUndoInTheGap(t *testing.T) {
 	kept := func(s *Scenario) { s.WaitsFor = ucv1.WaitingForVolumesReason }
 	runScenarios(t, map[string]scenarioTest{
 		"volumes that stay attached keep the gates, and not the loops": {
-			scenario: gap(kept), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+			scenario: gap(kept), ends: ucv1.StepRollbackVolumes, reason: ucv1.WaitingForVolumesReason,
 			says: []string{"its cloud loops back: the CCM is silent"}, never: []string{"its feature gates: the CCM"},
 		},
 		"the gates follow when they are detached": {
@@ -195,7 +195,7 @@ func TestUndoInTheGap(t *testing.T) {
 				detaches,
 			),
 			ends: ucv1.StepRolledBack,
-			says: []string{"UndoVolumes", "Switching feature gates back"},
+			says: []string{"RollbackVolumes", "Switching feature gates back"},
 		},
 		"where nothing is attached both come in one change": {
 			scenario: gap(func(s *Scenario) { s.Interventions[0].Do = StopCCM }), ends: ucv1.StepRolledBack,
@@ -203,22 +203,22 @@ func TestUndoInTheGap(t *testing.T) {
 				"user-plain/kube-controller-manager"},
 		},
 		"so it is with the migration lock": {
-			scenario: gap(func(s *Scenario) { byLock(s); kept(s) }), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason,
+			scenario: gap(func(s *Scenario) { byLock(s); kept(s) }), ends: ucv1.StepRollbackVolumes, reason: ucv1.WaitingForVolumesReason,
 		},
 		"so it is where the CCM was not applied yet": {
 			scenario: gap(
 				func(s *Scenario) { s.LeasesAreFree = true; kept(s) },
 			),
-			ends:   ucv1.StepUndoVolumes,
+			ends:   ucv1.StepRollbackVolumes,
 			reason: ucv1.WaitingForVolumesReason,
 		},
 		"a CCM that leads is taken back before volumes are waited for, too": {
 			scenario: gap(func(s *Scenario) {
 				kept(s)
 				s.Interventions = []Intervention{
-					{Name: "attaches volumes and asks for the undo", When: rolled, Do: func(w *World) { AttachByCSI(w); Undo(w, true) }},
+					{Name: "attaches volumes and asks for the rollback", When: rolled, Do: func(w *World) { AttachByCSI(w); Rollback(w, true) }},
 				}
-			}), ends: ucv1.StepUndoVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is " +
+			}), ends: ucv1.StepRollbackVolumes, reason: ucv1.WaitingForVolumesReason, says: []string{"its cloud loops back: the CCM is " +
 				"silent"},
 		},
 	})
@@ -226,9 +226,9 @@ func TestUndoInTheGap(t *testing.T) {
 
 func loopsOff(w *World) bool { h := w.Cluster.Status.Handover; return h != nil && h.LoopsOffAt != nil }
 
-// TestUndoAndRedoFromEveryLine asks for the undo at every step and line before the point of no return, and then for the
+// TestRollbackAndRedoFromEveryLine asks for the rollback at every step and line before the point of no return, and then for the
 // migration again.
-func TestUndoAndRedoFromEveryLine(t *testing.T) {
+func TestRollbackAndRedoFromEveryLine(t *testing.T) {
 	t.Parallel()
 	moments := map[string]func(*World) bool{
 		"before it started":          func(w *World) bool { return w.Cluster.Status.StartedAt == nil },
@@ -241,25 +241,25 @@ func TestUndoAndRedoFromEveryLine(t *testing.T) {
 	}
 	for _, protocol := range migration.Protocols() {
 		for name, when := range moments {
-			t.Run(string(protocol)+" "+name, func(t *testing.T) { undoAndRedo(t, protocol, when) })
+			t.Run(string(protocol)+" "+name, func(t *testing.T) { rollbackAndRedo(t, protocol, when) })
 		}
 		for _, line := range waitingLines(protocol) {
-			t.Run(string(protocol)+" at line "+line, func(t *testing.T) { undoAndRedo(t, protocol, atLine(line)) })
+			t.Run(string(protocol)+" at line "+line, func(t *testing.T) { rollbackAndRedo(t, protocol, atLine(line)) })
 		}
 	}
 }
 
-func undoAndRedo(t *testing.T, protocol ucv1.HandoverProtocol, when func(*World) bool) {
+func rollbackAndRedo(t *testing.T, protocol ucv1.HandoverProtocol, when func(*World) bool) {
 	t.Helper()
 	for seed := range orders(10) {
-		expectRedone(t, seed, undoneBy(protocol, when))
+		expectRedone(t, seed, rolledBackBy(protocol, when))
 	}
 }
 
-// undoneBy is a migration by the protocol that is undone at a moment, and then made after all.
-func undoneBy(protocol ucv1.HandoverProtocol, when func(*World) bool) Scenario {
+// rolledBackBy is a migration by the protocol that is rolled back at a moment, and then made after all.
+func rolledBackBy(protocol ucv1.HandoverProtocol, when func(*World) bool) Scenario {
 	return with(func(s *Scenario) {
-		s.Interventions = undone(when)
+		s.Interventions = rolledBack(when)
 		s.Gates = map[string]bool{"CSIMigrationSimcloud": true}
 		s.MaxTicks = 2000
 		switch protocol {
@@ -282,17 +282,17 @@ func expectRedone(t *testing.T, seed uint64, s Scenario) {
 	g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
 }
 
-// TestUndoKilledBetweenAnyTwoLines undoes each protocol at a line that the seed draws, and kills the controller in one
+// TestRollbackKilledBetweenAnyTwoLines rolls back each protocol at a line that the seed draws, and kills the controller in one
 // pass after the other. The rules are checked after every step: no loop runs in two managers, load balancers are the same
 // objects, every row says that it is rolled back.
-func TestUndoKilledBetweenAnyTwoLines(t *testing.T) {
+func TestRollbackKilledBetweenAnyTwoLines(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range migration.Protocols() {
 		t.Run(string(protocol), func(t *testing.T) {
-			moments := undoMoments(protocol)
+			moments := rollbackMoments(protocol)
 			for seed := range orders(180) {
 				rng := rand.New(rand.NewPCG(seed, 4))
-				s := undoneBy(protocol, moments[rng.IntN(len(moments))])
+				s := rolledBackBy(protocol, moments[rng.IntN(len(moments))])
 				s.KCMReplicas = 1 + rng.IntN(3)
 				points := []KillPoint{AfterDecide, WhileActing, BeforePersist}
 				s.KillAt = killedTwice(int(seed), points[rng.IntN(len(points))], 1+rng.IntN(40))
@@ -314,8 +314,8 @@ func killedTwice(first int, point KillPoint, later int) func(int, KillPoint, mig
 	}
 }
 
-// undoMoments are the steps and lines before the point of no return.
-func undoMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) bool) {
+// rollbackMoments are the steps and lines before the point of no return.
+func rollbackMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) bool) {
 	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify} {
 		moments = append(moments, AtStep(step))
 	}
@@ -337,8 +337,8 @@ func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
 	return names
 }
 
-// TestUndoGoesOnAfterEveryKill kills the controller once at every action of an undo, at every point of a pass.
-func TestUndoGoesOnAfterEveryKill(t *testing.T) {
+// TestRollbackGoesOnAfterEveryKill kills the controller once at every action of a rollback, at every point of a pass.
+func TestRollbackGoesOnAfterEveryKill(t *testing.T) {
 	t.Parallel()
 	for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
 		t.Run(string(point), func(t *testing.T) {
@@ -346,11 +346,11 @@ func TestUndoGoesOnAfterEveryKill(t *testing.T) {
 			for seed := range orders(10) {
 				killed := map[string]bool{}
 				s := with(func(s *Scenario) {
-					s.Interventions, s.MaxTicks = undone(func(w *World) bool { return w.invariants.replacing > 0 })[:1], 3000
+					s.Interventions, s.MaxTicks = rolledBack(func(w *World) bool { return w.invariants.replacing > 0 })[:1], 3000
 					s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
 					s.Gates = map[string]bool{"CSIMigrationSimcloud": true}
 					s.KillAt = func(_ int, at KillPoint, d migration.Decision) bool {
-						if at != point || d.Next() == nil || position(d.Step) < position(ucv1.StepUndoMachineController) || killed[d.Next().Why] {
+						if at != point || d.Next() == nil || position(d.Step) < position(ucv1.StepRollbackMachineController) || killed[d.Next().Why] {
 							return false
 						}
 						killed[d.Next().Why] = true

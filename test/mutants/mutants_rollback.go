@@ -1,14 +1,14 @@
 package main
 
-// The point of no return: after it, undo is refused.
+// The point of no return: after it, rollback is refused.
 func pointOfNoReturn() []mutant {
-	const rule = "undo allowed"
+	const rule = "rollback allowed"
 	return []mutant{
 		ofRollout(rule, "a MachineSet of the migration counts as in-tree by its age", "machineView.wanted", never("external")),
 		in(rule, "what could not be looked at is ahead", "judgePointOfNoReturn", never("unknown")),
-		in(rule, "an undo begins although something could not be looked at",
-			"beginUndo", becomes("PointOfNoReturnUnknown", `"-"`)),
-		in(rule, "an undo begins beyond it", "beginUndo", becomes("PointOfNoReturnPassed", `"-"`)),
+		in(rule, "a rollback begins although something could not be looked at",
+			"beginRollback", becomes("PointOfNoReturnUnknown", `"-"`)),
+		in(rule, "a rollback begins beyond it", "beginRollback", becomes("PointOfNoReturnPassed", `"-"`)),
 		in(rule, "completion does not pass it", "pointOfNoReturn", never("CompletedAt")),
 		ofRollout(rule, "a lone external Machine does not pass it", "Irreplaceable", never("Annotation")),
 		ofRollout(rule, "the annotation alone tells what is external", "Irreplaceable", without("wanted owned")),
@@ -25,12 +25,12 @@ func pointOfNoReturn() []mutant {
 	}
 }
 
-// Rule 2 in an undo: KCM gets its loops back only when the CCM is proven silent.
-func undo() []mutant {
-	const rule = "2 undo"
+// Rule 2 in a rollback: KCM gets its loops back only when the CCM is proven silent.
+func rollback() []mutant {
+	const rule = "2 rollback"
 	return []mutant{
-		in(rule, "the fence stays open in an undo", "undoFence", never("Open")),
-		in(rule, "a fence that does not hold is enough in an undo", "undoFence", never("Allowed")),
+		in(rule, "the fence stays open in a rollback", "rollbackFence", never("Open")),
+		in(rule, "a fence that does not hold is enough in a rollback", "rollbackFence", never("Allowed")),
 		in(rule, "the CCM's workload stays", "workloadWithdrawn", never("AddonsWithdrawnAt")),
 		in(rule, "pods of the CCM are not waited for", "workloadWithdrawn", always("pods")),
 		in(rule, "pods of the CCM that cannot be looked at are none", "workloadWithdrawn", never("listed")),
@@ -43,43 +43,43 @@ func undo() []mutant {
 		in(rule, "the loops need not be as before", "givenBack", always("CloudLoops")),
 		in(rule, "a KCM that someone else changes is changed", "loopsAsBefore", never("Instructed")),
 		in(rule, "KCM need not lead", "kcmLeads", never("leads -process")),
-		in(rule, "the CCM stays beside a KCM that runs loops already", "undoRows", always("RunningLoops")),
-		in(rule, "a refused undo leaves no one running the loops", "holdWithFailure", without("FinishedAt")),
-		in(rule, "an undo that ends leaves the facts behind", "walkUndo", skips("Facts Rollback")),
-		in(rule, "load balancers need not be the same", "undoLoops", never("changed")),
+		in(rule, "the CCM stays beside a KCM that runs loops already", "rollbackRows", always("RunningLoops")),
+		in(rule, "a refused rollback leaves no one running the loops", "holdWithFailure", without("FinishedAt")),
+		in(rule, "a rollback that ends leaves the facts behind", "walkRollback", skips("Facts Rollback")),
+		in(rule, "load balancers need not be the same", "rollbackLoops", never("changed")),
 		in(rule, "KCM's gates go back with its loops although a volume is attached through them", "gatesBack", without("detached")),
-		in(rule, "gates go back although a volume is attached through them", "undoVolumes", never("detached")),
+		in(rule, "gates go back although a volume is attached through them", "rollbackVolumes", never("detached")),
 		inTables(rule, "the loops are given back in a change of their own", "loopsOn", never("gates")),
-		inTables(rule, "a KCM that has its loops back and runs none calls no person", "unattendedInUndo", never("since LoopsOnAt")),
+		inTables(rule, "a KCM that has its loops back and runs none calls no person", "unattendedInRollback", never("since LoopsOnAt")),
 	}
 }
 
-// Rule 2 in an undo of protocol LeaderMigration.
-func undoneLock() []mutant {
-	const rule = "2 undo"
+// Rule 2 in a rollback of protocol LeaderMigration.
+func rolledBackLock() []mutant {
+	const rule = "2 rollback"
 	return []mutant{
-		in(rule, "the lock stays in KCM in an undo", "givenBack", never("LockPath")),
+		in(rule, "the lock stays in KCM in a rollback", "givenBack", never("LockPath")),
 		in(rule, "the lock of someone else is taken out", "givenBack", judged("LockPath", `path != ""`)),
 		in(rule, "who gives KCM the lock again is fought", "loopsOn", never("LoopsOnAt -off")),
-		in(rule, "something of the lock is left behind", "undoLock", negated("FinishedAt")),
+		in(rule, "something of the lock is left behind", "rollbackLock", negated("FinishedAt")),
 		in(rule, "the CCM that goes keeps the lock", "wantsLock", without("withdrawn")),
-		in(rule, "the probe goes on in an undo", "wantsProbe", without("==")),
-		in(rule, "an undo that would be refused is offered", "undoOffer", never("passed")),
+		in(rule, "the probe goes on in a rollback", "wantsProbe", without("==")),
+		in(rule, "a rollback that would be refused is offered", "rollbackOffer", never("passed")),
 	}
 }
 
-// Machines, volumes and addons of an undo.
-func undoneMachines() []mutant {
-	const rule = "5 undo"
+// Machines, volumes and addons of a rollback.
+func rolledBackMachines() []mutant {
+	const rule = "5 rollback"
 	return []mutant{
 		ofRollout(rule, "in-tree Machines are rolled back", "machineView.wanted", never("neverExternal")),
 		ofRollout(rule, "a Machine that was made since is in-tree", "machineView.neverExternal", without("joined")),
 		in(rule, "a flag that came back leaves its time behind",
 			"unsetFlag", never("MachineControllerRevertedAt")),
 		in(rule, "Machines are rolled back while a pod has the old flag",
-			"undoMachineController", never("RolledOut")),
-		ofRollout(rule, "an undo waits for the CCM", "roll.rollGates", never("back")),
-		in(rule, "Nodes that only the CCM can initialize are left behind", "undoRoll", never("Uninitialized")),
+			"rollbackMachineController", never("RolledOut")),
+		ofRollout(rule, "a rollback waits for the CCM", "roll.rollGates", never("back")),
+		in(rule, "Nodes that only the CCM can initialize are left behind", "rollbackRoll", never("Uninitialized")),
 		in(rule, "volumes need not be detached", "detached", negated("csi")),
 		in(rule, "the driver goes although a volume needs it", "withdrawAddons", never("driverUnneeded")),
 		of(rolloutPackage, "4 budget", "what rolls back already is not counted",

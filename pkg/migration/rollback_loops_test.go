@@ -12,22 +12,22 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-func TestTheCCMGoesInAnUndo(t *testing.T) {
+func TestTheCCMGoesInARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Node that only the CCM can initialize keeps it": {
 			given: rolledBack, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge", Uninitialized: true}) })
-			}, step: ucv1.StepUndoRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
+			}, step: ucv1.StepRollbackRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
-		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepUndoFence, action: outcome.ActionRecord},
+		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepRollbackFence, action: outcome.ActionRecord},
 		"the fence is closed": {
 			given:  withdrawing,
-			step:   ucv1.StepUndoFence,
+			step:   ucv1.StepRollbackFence,
 			action: outcome.ActionCloseFence,
 		},
 		"the workload goes": {
 			given:  shut,
-			step:   ucv1.StepUndoFence,
+			step:   ucv1.StepRollbackFence,
 			action: outcome.ActionPruneAddons,
 			says:   []string{"Deployment kube-system/ccm"},
 		},
@@ -35,12 +35,12 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			given: shut, when: func(o *Observation) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
-			step: ucv1.StepUndoFence, wait: ucv1.ProvingSilenceReason, says: []string{"may update Lease"},
+			step: ucv1.StepRollbackFence, wait: ucv1.ProvingSilenceReason, says: []string{"may update Lease"},
 		},
 		"pods of the CCM are waited for": {
 			given: gone,
 			when:  func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) },
-			step:  ucv1.StepUndoFence,
+			step:  ucv1.StepRollbackFence,
 			wait:  ucv1.ProvingSilenceReason,
 			says:  []string{"ccm"},
 		},
@@ -48,12 +48,12 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Spec.Handover.AcceptLostManagers = []string{"ccm"}
-			}, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
+			}, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
 		},
 		"a pod that comes back begins the wait again": {
 			given: quiet,
 			when:  func(o *Observation) { o.CCMPods = observation.Known([]string{"ccm"}) },
-			step:  ucv1.StepUndoFence,
+			step:  ucv1.StepRollbackFence,
 			wait:  ucv1.ProvingSilenceReason,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt).To(BeNil()) },
 		},
@@ -63,33 +63,33 @@ func TestTheCCMGoesInAnUndo(t *testing.T) {
 func TestTheCCMIsProvenSilent(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"that no pod is left is recorded": {
-			given: gone, step: ucv1.StepUndoFence, action: outcome.ActionRecord,
+			given: gone, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.WorkloadGoneAt.Time).To(Equal(noon())) },
 		},
 		"a Lease that was renewed a moment ago is waited for": {
 			given: quiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Second) }) },
-			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason, says: []string{"is renewed by ccm_1 although no pod"},
+			step: ucv1.StepRollbackSilence, wait: ucv1.ProvingSilenceReason, says: []string{"is renewed by ccm_1 although no pod"},
 		},
 		"a look that is young proves nothing": {
 			given: quiet, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.WatchedAt = ago(time.Second) }) },
-			step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
+			step: ucv1.StepRollbackSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"pods that are gone for a moment only prove nothing": {
 			given: quiet, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(time.Second)))
-			}, step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
+			}, step: ucv1.StepRollbackSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"a Lease that is not there is waited for where it was": {
 			given: quiet, when: func(o *Observation) {
 				o.CCMLease = observation.Absent[observation.Lease]()
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(ago(time.Second)))
-			}, step: ucv1.StepUndoSilence, wait: ucv1.ProvingSilenceReason,
+			}, step: ucv1.StepRollbackSilence, wait: ucv1.ProvingSilenceReason,
 		},
 		"a CCM that never led is silent at once": {
 			given: quiet, when: func(o *Observation) {
 				o.CCMLease, o.Cluster.Status.Handover.FenceOpenedAt = observation.Absent[observation.Lease](), nil
 				o.Cluster.Status.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(noon()))
-			}, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments,
+			}, step: ucv1.StepRollbackLoops, action: outcome.ActionChangeArguments,
 		},
 	})
 }
@@ -99,7 +99,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 		"it is, where the pass that gave them back did not come to it": {
 			given:  quiet,
 			when:   func(o *Observation) { setKCM(o, inTree()) },
-			step:   ucv1.StepUndoLoops,
+			step:   ucv1.StepRollbackLoops,
 			action: outcome.ActionRecord,
 			says:   []string{"has its cloud loops back"},
 			facts:  func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
@@ -109,7 +109,7 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 				setKCM(o, inTree())
 				o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, nil
 			},
-			step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
+			step: ucv1.StepRollbackAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon())) },
 		},
 	})
@@ -118,53 +118,53 @@ func TestThatTheLoopsAreBackIsRecorded(t *testing.T) {
 func TestTheLoopsGoBack(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"then KCM gets its loops back, with the flag as it was": {
-			given: quiet, step: ucv1.StepUndoLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops back"},
+			given: quiet, step: ucv1.StepRollbackLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"not while a Node without Machine is not Ready": {
 			given: quiet, when: func(o *Observation) {
 				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, observation.Node{Name: "edge"}) })
 			},
-			step: ucv1.StepUndoLoops, wait: ucv1.NodesNotReadyReason, says: []string{"edge"},
+			step: ucv1.StepRollbackLoops, wait: ucv1.NodesNotReadyReason, says: []string{"edge"},
 		},
 		"not while a Node is not Ready": {
 			given: quiet, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) },
-			step: ucv1.StepUndoRoll, wait: ucv1.WaitingForMachinesReason,
+			step: ucv1.StepRollbackRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"who switches them off again is not fought": {
 			given: quiet, when: func(o *Observation) { o.Cluster.Status.Rollback.LoopsOnAt = stampAgo(time.Minute) },
-			step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"No one runs them now"},
+			step: ucv1.StepRollbackLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"No one runs them now"},
 		},
 		"who took its provider away is named": {
 			given: quiet, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 					c.KCM.Arguments.Flags["cloud-provider"], c.KCM.FieldOwner = "external", "argocd"
 				})
-			}, step: ucv1.StepUndoLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"argocd"},
+			}, step: ucv1.StepRollbackLoops, fails: ucv1.CloudLoopsContendedReason, says: []string{"argocd"},
 		},
 		"what it was must be known": {
 			given: quiet, when: func(o *Observation) { o.Cluster.Status.Handover.Original = nil },
-			step: ucv1.StepUndoLoops, fails: ucv1.InputInvalidReason, says: []string{"set it by hand"},
+			step: ucv1.StepRollbackLoops, fails: ucv1.InputInvalidReason, says: []string{"set it by hand"},
 		},
 		"where no one runs the loops for too long a person is called": {
 			given: gone, when: func(o *Observation) {
 				o.CCMPods = observation.Known([]string{"ccm"})
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
-			}, step: ucv1.StepUndoFence, fails: ucv1.ProvingSilenceReason, says: []string{"no one may be running"},
+			}, step: ucv1.StepRollbackFence, fails: ucv1.ProvingSilenceReason, says: []string{"no one may be running"},
 		},
 		"KCM has to lead": {
 			given: loopsBack, when: func(o *Observation) { edit(&o.KCMLease, func(l *observation.Lease) { l.Holder = "old_1" }) },
-			step: ucv1.StepUndoLoops, wait: ucv1.WaitingForLeaderReason,
+			step: ucv1.StepRollbackLoops, wait: ucv1.WaitingForLeaderReason,
 		},
 		"load balancers have to be the same": {
 			given: loopsBack, when: func(o *Observation) {
 				edit(&o.Inventory, func(i *observation.Inventory) {
 					i.LoadBalancers = []observation.LoadBalancer{{UID: "lb", Ingress: []string{"192.0.2.9"}}}
 				})
-			}, step: ucv1.StepUndoLoops, fails: ucv1.InventoryChangedReason,
+			}, step: ucv1.StepRollbackLoops, fails: ucv1.InventoryChangedReason,
 		},
-		"then it is recorded as undone, and what was recorded is forgotten": {
-			given: loopsBack, step: ucv1.StepUndoAddons, action: outcome.ActionRecord,
+		"then it is recorded as rolled back, and what was recorded is forgotten": {
+			given: loopsBack, step: ucv1.StepRollbackAddons, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Rollback.FinishedAt.Time).To(Equal(noon()))
 				f.Rollback = nil

@@ -11,9 +11,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// undoLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
+// rollbackLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
 // closed, the CCM is gone, and its Lease has run out.
-func undoLoops(in input) outcome.Outcome {
+func rollbackLoops(in input) outcome.Outcome {
 	kcm := in.o.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
@@ -123,7 +123,7 @@ func loopsAreOn(in input, kcm observation.Component) outcome.Outcome {
 func (in input) loopsOnNow(facts *ucv1.Facts) { facts.Rollback.LoopsOnAt = in.stamp() }
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached
-// through them, and where no one can say. The loops wait for none of it: row UndoVolumes does what is left.
+// through them, and where no one can say. The loops wait for none of it: row RollbackVolumes does what is left.
 func gatesBack(in input, kcm observation.Component) *outcome.ArgumentChange {
 	kept := original(in.facts, kcm.Name)
 	if kept == nil || !detached(in).Holds {
@@ -146,8 +146,8 @@ func loopsOnByOthers(in input, kcm observation.Component, kept *ucv1.OriginalArg
 	return out
 }
 
-// undoLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
-func undoLock(in input) outcome.Outcome {
+// rollbackLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
+func rollbackLock(in input) outcome.Outcome {
 	if handover := in.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
 	}

@@ -36,7 +36,7 @@ func (w *world) endPod(pod *corev1.Pod) {
 	NewWithT(w.t).Expect(client.IgnoreNotFound(err)).To(Succeed())
 }
 
-func TestUndoInTheRollAndRedo(t *testing.T) {
+func TestRollbackInTheRollAndRedo(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "a", "b", "c")
@@ -51,14 +51,14 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 	pod := w.ccmPod("ccm-0")
 
 	w.edit(rollback(true))
-	w.until("the CCM's pod to be all that is left", at(ucv1.StepUndoFence), w.playEverybody)
+	w.until("the CCM's pod to be all that is left", at(ucv1.StepRollbackFence), w.playEverybody)
 	for _, name := range machineControllers() {
 		g.Expect(w.arguments(name)).NotTo(ContainElement(HaveSuffix("external-cloud-provider=true")), name)
 	}
 	g.Expect(w.machineNames()).To(ContainElements("a-2-0", "c-0-0"), "what was not rolled is not touched")
 	w.expectVerdict(kstatus.InProgressStatus)
 	g.Expect(w.condition("MachineDeploymentsRolledOut").Reason).To(Equal("RolledBack"))
-	g.Expect(w.condition("HandoverCompleted").Reason).To(Equal("UndoInProgress"))
+	g.Expect(w.condition("HandoverCompleted").Reason).To(Equal("RollbackInProgress"))
 
 	for range 10 {
 		w.clock.Step(10 * time.Second)
@@ -74,7 +74,7 @@ func TestUndoInTheRollAndRedo(t *testing.T) {
 	g.Expect(w.clock.Now().Sub(gone)).To(BeNumerically(">=", 15*time.Second), "its Lease has to run out")
 	g.Expect(w.loops()).To(ConsistOf("--controllers=*,bootstrapsigner"), "as it was")
 
-	w.until("the end of the undo", at(ucv1.StepRolledBack), w.playEverybody)
+	w.until("the end of the rollback", at(ucv1.StepRolledBack), w.playEverybody)
 	w.expectVerdict(kstatus.CurrentStatus)
 	g.Expect(w.condition("Ready").Reason).To(Equal("RolledBack"))
 	g.Expect(w.arguments(kcm)).To(ConsistOf(append([]string{kcm}, loopsOn()...)), "the gates too")
@@ -102,7 +102,7 @@ func (w *world) loops() []string {
 	)
 }
 
-func TestUndoAgainAndAgainKilled(t *testing.T) {
+func TestRollbackAgainAndAgainKilled(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
@@ -115,9 +115,9 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	w.edit(rollback(true))
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true })
 	moves := 0
-	w.until("the end of the undo", at(ucv1.StepRolledBack), w.playEverybody, func() {
+	w.until("the end of the rollback", at(ucv1.StepRolledBack), w.playEverybody, func() {
 		// The Lease is waited for on the controller's own clock, so it has to live for that long.
-		if moves++; moves%3 == 0 && w.status().Step != ucv1.StepUndoSilence {
+		if moves++; moves%3 == 0 && w.status().Step != ucv1.StepRollbackSilence {
 			w.restart()
 			w.pass()
 		}
@@ -140,7 +140,7 @@ func TestUndoAgainAndAgainKilled(t *testing.T) {
 	w.until("the end", finished, w.playEverybody)
 }
 
-func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
+func TestRollbackIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the roll", at(ucv1.StepRoll), "pool")
@@ -165,8 +165,8 @@ func TestUndoIsRefusedForAVolumeThatOnlyTheDriverCanServe(t *testing.T) {
 	volume.Finalizers = nil
 	g.Expect(w.user.client.Update(t.Context(), volume)).To(Succeed())
 	g.Expect(w.user.client.Delete(t.Context(), volume)).To(Succeed())
-	w.until("the undo", func(c *ucv1.Cluster) bool { return c.Status.Rollback != nil }, w.playEverybody)
-	w.until("the end of the undo", at(ucv1.StepRolledBack), w.playEverybody)
+	w.until("the rollback", func(c *ucv1.Cluster) bool { return c.Status.Rollback != nil }, w.playEverybody)
+	w.until("the end of the rollback", at(ucv1.StepRolledBack), w.playEverybody)
 }
 
 func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
@@ -191,7 +191,7 @@ func TestPauseBeforeThePointOfNoReturn(t *testing.T) {
 	g.Expect(w.status().Handover.PointOfNoReturn.State).To(Equal(ucv1.PointOfNoReturnPassed))
 }
 
-func TestUndoWhileTheMigrationLockIsInUse(t *testing.T) {
+func TestRollbackWhileTheMigrationLockIsInUse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*ucv1.Cluster) bool{
 		"both have it":     func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FenceOpenedAt != nil },
@@ -209,10 +209,10 @@ func TestUndoWhileTheMigrationLockIsInUse(t *testing.T) {
 			w.create(byLock)
 			w.pass()
 			w.edit(feature(true))
-			w.until("the moment of the undo", moment, p.play)
+			w.until("the moment of the rollback", moment, p.play)
 
 			w.edit(rollback(true))
-			w.until("the end of the undo", at(ucv1.StepRolledBack), p.play)
+			w.until("the end of the rollback", at(ucv1.StepRolledBack), p.play)
 			g.Expect(p.early).To(BeFalse(), "no KCM is without the lock while the fence is open")
 			g.Expect(w.ccmDeployed()).To(BeFalse())
 			g.Expect(w.arguments(kcm)).To(ConsistOf(append([]string{kcm}, loopsOn()...)), "as it was, and without the lock")
