@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
@@ -49,6 +50,31 @@ type Reconciler struct {
 	looks           looks
 }
 
+// The parts of a Reconciler share what it has.
+
+func (r *Reconciler) writer() writer {
+	return writer{client: r.Client, own: &r.Observer.management.own}
+}
+
+func (r *Reconciler) actor() actor {
+	return actor{writer: r.writer(), observer: r.Observer, metrics: r.Metrics}
+}
+
+func (r *Reconciler) reporter() reporter {
+	return reporter{writer: r.writer(), recorder: r.Recorder, metrics: r.Metrics, pending: &r.pendingTimeline}
+}
+
+func (r *Reconciler) lookout() lookout {
+	return lookout{
+		observer: r.Observer, userClusters: r.UserClusters, clock: r.Clock, metrics: r.Metrics,
+		limits: r.LookAhead.orDefault(), looks: &r.looks,
+	}
+}
+
+func (r *Reconciler) wakes() wakes {
+	return wakes{client: r.Client, changes: r.Observer.controlPlane.Changes}
+}
+
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=clusters/finalizers,verbs=update
@@ -73,13 +99,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if wantsFinalizer(cluster) {
-		return retryOnConflict(r.addFinalizer(ctx, cluster))
+		return retryOnConflict(r.writer().addFinalizer(ctx, cluster))
 	}
 	if !cluster.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cluster, ucv1.ClusterFinalizer) {
 		return ctrl.Result{}, nil
 	}
 
-	s := &scope{cluster: cluster, now: r.Clock.Now()}
+	s := &scope{Pass: status.Pass{Cluster: cluster, Now: r.Clock.Now()}}
 	if wait := r.panics.wait(s); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
@@ -94,15 +120,15 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: connecting}, nil
 	}
 	r.decide(inTime, s)
-	s.shown = migration.ShownOf(s.observed, s.decision.Rows, s.now)
-	if s.cluster.ExternalCloudProvider() {
-		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.cluster), !s.settled())
+	s.Shown = migration.ShownOf(s.Observed, s.Decision.Rows, s.Now)
+	if s.Cluster.ExternalCloudProvider() {
+		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.Cluster), !s.settled())
 		if s.settled() {
-			r.Observer.forget(client.ObjectKeyFromObject(s.cluster))
+			r.Observer.forget(client.ObjectKeyFromObject(s.Cluster))
 		}
 	}
-	s.actErr = r.act(inTime, s)
-	if err := r.report(ctx, s); err != nil {
+	s.ActErr = r.actor().act(inTime, s)
+	if err := r.reporter().report(ctx, s); err != nil {
 		return retryOnConflict(err)
 	}
 	return result(s)
@@ -111,9 +137,9 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 // decide names the next thing, again when it rests on what an earlier pass read: of what is read for it.
 func (r *Reconciler) decide(ctx context.Context, s *scope) {
 	for read := (migration.Confirmation{}); ; {
-		s.decision = migration.Decide(s.observed, s.now)
-		needed := migration.ConfirmationOf(s.cluster, s.needs(), s.decision)
-		if !r.Observer.own.keeps || read.Covers(needed) {
+		s.Decision = migration.Decide(s.Observed, s.Now)
+		needed := migration.ConfirmationOf(s.Cluster, s.needs(), s.Decision)
+		if !r.Observer.management.own.keeps || read.Covers(needed) {
 			return
 		}
 		read = read.And(needed)
@@ -153,7 +179,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.panics.forget(key)
 	r.Suspects.forget(key)
 	r.Metrics.stands(key, nil)
-	r.endLook(key)
+	r.lookout().end(key)
 	r.Planner.forget(key)
 	r.Observer.forget(key)
 	r.UserClusters.Forget(key)
@@ -171,7 +197,7 @@ const (
 // result is the only place where a pass turns into a ctrl.Result.
 func result(s *scope) (ctrl.Result, error) {
 	next, err := defaultRequeue(s)
-	if late := s.decision.LookAfter; err == nil && late > 0 && (next.RequeueAfter == 0 || late < next.RequeueAfter) {
+	if late := s.Decision.LookAfter; err == nil && late > 0 && (next.RequeueAfter == 0 || late < next.RequeueAfter) {
 		next.RequeueAfter = late
 	}
 	return next, err
@@ -179,13 +205,13 @@ func result(s *scope) (ctrl.Result, error) {
 
 func defaultRequeue(s *scope) (ctrl.Result, error) {
 	switch {
-	case s.actErr != nil:
-		return retryOnConflict(s.actErr)
-	case s.decision.Next() != nil && s.decision.Next().Kind != outcome.ActionRestoreAnnotations:
+	case s.ActErr != nil:
+		return retryOnConflict(s.ActErr)
+	case s.Decision.Next() != nil && s.Decision.Next().Kind != outcome.ActionRestoreAnnotations:
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
-	case s.decision.Step == ucv1.StepInTree && s.decision.Wait == nil:
+	case s.Decision.Step == ucv1.StepInTree && s.Decision.Wait == nil:
 		return ctrl.Result{}, nil
-	case s.decision.Wait != nil || s.decision.Calls() != nil || s.observed.Measured.Value().Waits:
+	case s.Decision.Wait != nil || s.Decision.Calls() != nil || s.Observed.Measured.Value().Waits:
 		return ctrl.Result{RequeueAfter: requeueWhileWaiting(s)}, nil
 	}
 	return ctrl.Result{RequeueAfter: jitter(resting)}, nil
@@ -194,10 +220,10 @@ func defaultRequeue(s *scope) (ctrl.Result, error) {
 // requeueWhileWaiting is the soonest of what no watch tells of.
 func requeueWhileWaiting(s *scope) time.Duration {
 	after := jitter(working)
-	if s.observed.Measured.Value().Waits {
+	if s.Observed.Measured.Value().Waits {
 		after = measuring
 	}
-	if wait := s.decision.Wait; wait != nil && wait.After > 0 {
+	if wait := s.Decision.Wait; wait != nil && wait.After > 0 {
 		after = min(after, wait.After)
 	}
 	return after

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -31,7 +32,7 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			next, err := result(&scope{decision: tc.decision})
+			next, err := result(&scope{Pass: status.Pass{Decision: tc.decision}})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(next.RequeueAfter).To(And(BeNumerically(">=", tc.least), BeNumerically("<=", tc.most)))
 		})
@@ -40,8 +41,8 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 
 func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Wait: &outcome.Wait{Reason: "Soaking", After: time.Hour}}}
-	s.observed.Measured = observation.Known(slo.Seen{Waits: true})
+	s := &scope{Pass: status.Pass{Decision: migration.Decision{Wait: &outcome.Wait{Reason: "Soaking", After: time.Hour}}}}
+	s.Observed.Measured = observation.Known(slo.Seen{Waits: true})
 	next, err := result(s)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(next.RequeueAfter).To(Equal(measuring))

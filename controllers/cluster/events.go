@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -25,47 +26,47 @@ const (
 
 // tell records what the saved status changed: one event a transition, and the metrics of it. What the controller did is in
 // the timeline only.
-func (r *Reconciler) tell(s *scope, before, after ucv1.ClusterStatus) {
-	for _, entry := range entriesOf(s, after) {
+func (p reporter) tell(s *scope, before, after ucv1.ClusterStatus) {
+	for _, entry := range status.Entries(&s.Pass, after) {
 		switch entry.Kind {
 		case ucv1.TimelineStep:
-			r.event(s, entry, corev1.EventTypeNormal, stepChangedEvent, "The current step is "+string(after.Step)+".")
-			r.Metrics.stepEnded(before, s.now)
+			p.event(s, entry, corev1.EventTypeNormal, stepChangedEvent, "The current step is "+string(after.Step)+".")
+			p.metrics.stepEnded(before, s.Now)
 		case ucv1.TimelineFailure:
-			r.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message, observation.RefsOf(after.About)...)
-			r.Metrics.stalled(entry.Reason)
+			p.event(s, entry, corev1.EventTypeWarning, entry.Reason, entry.Message, observation.RefsOf(after.About)...)
+			p.metrics.stalled(entry.Reason)
 		case ucv1.TimelineHalt:
-			r.event(s, entry, corev1.EventTypeNormal, entry.Reason, entry.Message+" By "+entry.Actor+".")
+			p.event(s, entry, corev1.EventTypeNormal, entry.Reason, entry.Message+" By "+entry.Actor+".")
 		case ucv1.TimelineResume:
-			r.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
+			p.event(s, entry, corev1.EventTypeNormal, resumedEvent, entry.Message)
 		case ucv1.TimelineAcceptance:
-			r.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".",
-				acceptedIn(&s.cluster.Spec, entry)...)
+			p.event(s, entry, corev1.EventTypeNormal, acceptedEvent, entry.Message+" By "+entry.Actor+".",
+				acceptedIn(&s.Cluster.Spec, entry)...)
 		case ucv1.TimelineAction:
 		}
 	}
-	r.Metrics.sampled(before.SLO, after.SLO)
-	r.tellAhead(s, before, after)
+	p.metrics.sampled(before.SLO, after.SLO)
+	p.tellAhead(s, before, after)
 }
 
 // tellAhead says what will be done: each is told once, when it is first written into the status.
-func (r *Reconciler) tellAhead(s *scope, before, after ucv1.ClusterStatus) {
-	if s.decision.Leaving != "" && before.ObservedGeneration != after.ObservedGeneration {
+func (p reporter) tellAhead(s *scope, before, after ucv1.ClusterStatus) {
+	if s.Decision.Leaving != "" && before.ObservedGeneration != after.ObservedGeneration {
 		// The deletion is a generation of its own: who deleted it learns once that it waits.
-		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.decision.Leaving)
+		p.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, ucv1.DeletingReason, s.Decision.Leaving)
 	}
 	if plan := after.Adoption; plan != nil && (before.Adoption == nil || !before.Adoption.PlannedAt.Equal(&plan.PlannedAt)) {
-		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
+		p.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeNormal, ucv1.AdoptionPlannedReason,
 			"Adopting changes: "+strings.Join(plan.Changes, "; "), takenOver(s)...)
 	}
 }
 
-func (r *Reconciler) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string, about ...observation.Ref) {
+func (p reporter) event(s *scope, entry ucv1.TimelineEntry, kind, reason, note string, about ...observation.Ref) {
 	var related runtime.Object
 	if reference := relatedTo(s, entry, about); reference != nil {
 		related = reference
 	}
-	r.Recorder.Eventf(s.cluster, related, kind, reason, string(entry.Step), "%s", wording.Bounded(note, maxMessage))
+	p.recorder.Eventf(s.Cluster, related, kind, reason, string(entry.Step), "%s", wording.Bounded(note, status.MaxMessage))
 }
 
 // relatedTo is what a transition is about besides the Cluster: the first of its objects whose kind is known, what the pass
@@ -76,16 +77,16 @@ func relatedTo(s *scope, entry ucv1.TimelineEntry, about []observation.Ref) *cor
 			return referenceTo(object)
 		}
 	}
-	if action := s.decision.Next(); action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
+	if action := s.Decision.Next(); action != nil && entry.Kind == ucv1.TimelineStep && len(action.Objects) > 0 &&
 		action.Objects[0].Kind != "Cluster" {
 		return referenceTo(action.Objects[0])
 	}
-	return objectOf(s.cluster, entry.Step)
+	return objectOf(s.Cluster, entry.Step)
 }
 
 // takenOver are the objects of someone else that an adoption changes, in the order of its plan.
 func takenOver(s *scope) []observation.Ref {
-	addons := s.observed.Addons.Value()
+	addons := s.Observed.Addons.Value()
 	return observation.Join(observation.SortTexts(slices.Concat(addons.CSI.Foreign, addons.CCM.Foreign)), " ").Objects
 }
 

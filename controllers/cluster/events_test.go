@@ -14,6 +14,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // told is what a pass tells: its events and its metrics.
@@ -78,47 +79,47 @@ func TestTransitionsAreTold(t *testing.T) {
 		series map[string]float64
 	}{
 		"nothing new": {
-			ucv1.OriginMigrating, atStep(ucv1.StepRoll), ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."), nil, map[string]float64{},
+			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting."), nil, map[string]float64{},
 		},
 		"a step, and how long the last one took": {
 			ucv1.OriginMigrating, func(c *ucv1.Cluster) {
-				atStep(ucv1.StepRoll)(c)
-				c.Status.Timeline = []ucv1.TimelineEntry{entry(ucv1.TimelineStep, -60), entry(ucv1.TimelineStep, -10), entry(ucv1.TimelineAction, -5)}
-			}, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting."),
+				passes.AtStep(ucv1.StepRoll)(c)
+				c.Status.Timeline = []ucv1.TimelineEntry{passes.Entry(ucv1.TimelineStep, -60), passes.Entry(ucv1.TimelineStep, -10), passes.Entry(ucv1.TimelineAction, -5)}
+			}, ucv1.StepVerify, passes.Waiting("WaitingForNodes", "Waiting."),
 			[]string{"Normal StepChanged The current step is Verify."},
 			map[string]float64{"ccm_migration_step_duration_seconds Roll": (10 * time.Minute).Seconds()},
 		},
 		"the first step, before which there was none": {
-			ucv1.OriginExternal, unchanged, ucv1.StepAddons, waiting("RollingOut", "Waiting."),
+			ucv1.OriginExternal, passes.Unchanged, ucv1.StepAddons, passes.Waiting("RollingOut", "Waiting."),
 			[]string{"Normal StepChanged The current step is Addons."}, map[string]float64{},
 		},
 		"a failure": {
-			ucv1.OriginMigrating, atStep(ucv1.StepRoll), ucv1.StepRoll, failing("BlockedMachines", "Machine a is 100% blocked."),
+			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll, passes.Failing("BlockedMachines", "Machine a is 100% blocked."),
 			[]string{"Warning BlockedMachines Machine a is 100% blocked."},
 			map[string]float64{"ccm_migration_stalled_total BlockedMachines": 1},
 		},
 		"a failure that goes on, not again": {
-			ucv1.OriginMigrating, func(c *ucv1.Cluster) { atStep(ucv1.StepRoll)(c); stalledAlready(c) }, ucv1.StepRoll,
-			failing("BlockedMachines", "Blocked."), nil, map[string]float64{},
+			ucv1.OriginMigrating, func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }, ucv1.StepRoll,
+			passes.Failing("BlockedMachines", "Blocked."), nil, map[string]float64{},
 		},
 		"the plan of an adoption": {
-			ucv1.OriginMigrating, atStep(ucv1.StepAddons), ucv1.StepAddons, func(d *migration.Decision) {
-				doing(outcome.ActionRecord, "Recording.")(d)
+			ucv1.OriginMigrating, passes.AtStep(ucv1.StepAddons), ucv1.StepAddons, func(d *migration.Decision) {
+				passes.Doing(outcome.ActionRecord, "Recording.")(d)
 				d.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, Adoption: &ucv1.AdoptionStatus{
-					PlannedAt: metav1.NewTime(start()), Changes: []string{"Role a: rules", "Secret b: data[100%]"},
+					PlannedAt: metav1.NewTime(passes.Start()), Changes: []string{"Role a: rules", "Secret b: data[100%]"},
 				}}
 			},
 			[]string{"Normal AdoptionPlanned Adopting changes: Role a: rules; Secret b: data[100%]"}, map[string]float64{},
 		},
 		"nothing of clusters that are in-tree": {
-			ucv1.OriginInTree, unchanged, ucv1.StepInTree, nothing, nil, map[string]float64{},
+			ucv1.OriginInTree, passes.Unchanged, ucv1.StepInTree, passes.Nothing, nil, map[string]float64{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := newTold(t)
-			s := passOf(clusterOf(tc.origin, tc.before), decided(tc.origin, tc.step, tc.decide))
-			o.reconciler.tell(s, s.cluster.Status, reported(t, s).Status)
+			s := passOf(passes.ClusterOf(tc.origin, tc.before), passes.Decided(tc.origin, tc.step, tc.decide))
+			o.reconciler.reporter().tell(s, s.Cluster.Status, reported(t, s).Status)
 			g.Expect(o.events()).To(Equal(tc.events))
 			g.Expect(o.series(t)).To(Equal(tc.series))
 		})
@@ -131,18 +132,18 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 		decide func(*migration.Decision)
 		want   string
 	}{
-		"the end of a failure": {stalledAlready, waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any " +
+		"the end of a failure": {passes.StalledAlready, passes.Waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any " +
 			"more: BlockedMachines is over."},
-		"a pause": {paused, nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
+		"a pause": {passes.Paused, passes.Nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newTold(t)
 			s := passOf(
-				clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepRoll), tc.before),
-				decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide),
+				passes.ClusterOf(ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), tc.before),
+				passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, tc.decide),
 			)
-			s.pausedBy = "anna"
-			o.reconciler.tell(s, s.cluster.Status, reported(t, s).Status)
+			s.PausedBy = "anna"
+			o.reconciler.reporter().tell(s, s.Cluster.Status, reported(t, s).Status)
 			NewWithT(t).Expect(o.events()).To(Equal([]string{tc.want}))
 		})
 	}
@@ -153,28 +154,28 @@ func TestDeletionsAreTold(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
 	leaves := func(d *migration.Decision) {
-		waiting("ProvingSilence", "Pod a may run cloud loops.")(d)
+		passes.Waiting("ProvingSilence", "Pod a may run cloud loops.")(d)
 		d.Leaving = "The Cluster is being deleted; it goes when KCM is proven silent."
 	}
-	before := clusterOf(ucv1.OriginMigrating, atStep(ucv1.StepHandover), deleted)
+	before := passes.ClusterOf(ucv1.OriginMigrating, passes.AtStep(ucv1.StepHandover), passes.Deleted)
 	before.Generation++
-	s := passOf(before, decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
+	s := passOf(before, passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
 	after := reported(t, s)
-	o.reconciler.tell(s, before.Status, after.Status)
+	o.reconciler.reporter().tell(s, before.Status, after.Status)
 	g.Expect(o.events()).To(Equal([]string{"Warning Deleting The Cluster is being deleted; it goes when KCM is proven silent."}))
 
-	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
-	o.reconciler.tell(s, after.Status, reported(t, s).Status)
+	s = passOf(after, passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, leaves))
+	o.reconciler.reporter().tell(s, after.Status, reported(t, s).Status)
 	g.Expect(o.events()).To(BeEmpty(), "once")
 
-	s = passOf(after, decided(ucv1.OriginMigrating, ucv1.StepHandover, doing(outcome.ActionRelease, "Letting the Cluster go: its "+
+	s = passOf(after, passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, passes.Doing(outcome.ActionRelease, "Letting the Cluster go: its "+
 		"control plane is gone.")))
-	s.actErr = errors.New("the API server is gone")
-	g.Expect(func() { _ = o.reconciler.report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has "+
+	s.ActErr = errors.New("the API server is gone")
+	g.Expect(func() { _ = o.reconciler.reporter().report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has "+
 		"no client for")
 	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
-	s.actErr = nil
-	g.Expect(o.reconciler.report(t.Context(), s)).To(Succeed())
+	s.ActErr = nil
+	g.Expect(o.reconciler.reporter().report(t.Context(), s)).To(Succeed())
 	g.Expect(o.events()).To(Equal([]string{"Normal Released Letting the Cluster go: its control plane is gone."}))
 }
 
@@ -182,10 +183,10 @@ func TestActionsAreCounted(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
 	s := passOf(
-		clusterOf(ucv1.OriginMigrating),
-		decided(ucv1.OriginMigrating, ucv1.StepRoll, doing(outcome.ActionRecord, "Recording.")),
+		passes.ClusterOf(ucv1.OriginMigrating),
+		passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing(outcome.ActionRecord, "Recording.")),
 	)
-	g.Expect(o.reconciler.act(t.Context(), s)).To(Succeed())
+	g.Expect(o.reconciler.actor().act(t.Context(), s)).To(Succeed())
 	o.reconciler.Metrics.acted(outcome.ActionOpenFence, errors.New("no"))
 	g.Expect(o.series(t)).To(Equal(map[string]float64{
 		"ccm_migration_actions_total Record done": 1, "ccm_migration_actions_total OpenFence error": 1,
@@ -209,8 +210,8 @@ func TestSamplesAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newTold(t)
-			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, nothing))
-			o.reconciler.tell(
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Nothing))
+			o.reconciler.reporter().tell(
 				s,
 				ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.before}},
 				ucv1.ClusterStatus{Facts: ucv1.Facts{SLO: tc.after}},
@@ -226,8 +227,8 @@ func TestSamplesAreCounted(t *testing.T) {
 func TestAnActionThatIsNotKnownIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, doing("Dance", "Dancing.")))
-	g.Expect(o.reconciler.act(t.Context(), s)).To(MatchError("Dancing: action Dance is not known"))
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing("Dance", "Dancing.")))
+	g.Expect(o.reconciler.actor().act(t.Context(), s)).To(MatchError("Dancing: action Dance is not known"))
 }
 
 func TestMetricsAreRegisteredOnce(t *testing.T) {

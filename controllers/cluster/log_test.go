@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -24,21 +25,21 @@ func logged(t *testing.T, run func(ctx context.Context)) (lines []string) {
 
 func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Step: ucv1.StepHandover, Action: &outcome.Action{
+	s := &scope{Pass: status.Pass{Decision: migration.Decision{Step: ucv1.StepHandover, Action: &outcome.Action{
 		Kind:    outcome.ActionRecord,
 		Objects: []observation.Ref{{Kind: "Deployment", Namespace: "user-alpha", Name: "kcm"}},
 		Why:     "Recording that KCM is silent.",
-	}}}
+	}}}}
 	r := &Reconciler{Observer: &Observer{}, Metrics: newTold(t).reconciler.Metrics}
-	lines := logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })
+	lines := logged(t, func(ctx context.Context) { g.Expect(r.actor().act(ctx, s)).To(Succeed()) })
 	g.Expect(lines).To(ConsistOf(And(
 		ContainSubstring(`"step"="Handover"`),
 		ContainSubstring(`"action"="Record"`),
 		ContainSubstring(`"objects"=["Deployment user-alpha/kcm"]`),
 		ContainSubstring("Recording that KCM is silent."),
 	)))
-	s.decision.Action = nil
-	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(Succeed()) })).To(
+	s.Decision.Action = nil
+	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.actor().act(ctx, s)).To(Succeed()) })).To(
 		BeEmpty(),
 		"a pass without an action",
 	)
@@ -46,9 +47,9 @@ func TestEachActionIsLoggedWithItsObjectsAndWhy(t *testing.T) {
 
 func TestAnActionThatFailedIsNotLoggedAsDone(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{decision: migration.Decision{Action: &outcome.Action{Kind: "Unheard", Why: "Doing it."}}}
+	s := &scope{Pass: status.Pass{Decision: migration.Decision{Action: &outcome.Action{Kind: "Unheard", Why: "Doing it."}}}}
 	r := &Reconciler{Observer: &Observer{}, Metrics: newTold(t).reconciler.Metrics}
-	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.act(ctx, s)).To(MatchError(HavePrefix("Doing it: "))) })).To(BeEmpty())
+	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.actor().act(ctx, s)).To(MatchError(HavePrefix("Doing it: "))) })).To(BeEmpty())
 }
 
 func TestAStepIsLoggedWhenItChanges(t *testing.T) {

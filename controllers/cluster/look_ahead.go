@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -90,57 +91,67 @@ func (l *looks) pay(requests int64, limits LookAheadLimits, now time.Time) {
 	l.paidUntil = l.paidUntil.Add(time.Duration(float64(requests) / limits.Requests * float64(time.Second)))
 }
 
-// lookAhead observes what preflight asks of a cluster whose feature is off, when that is due. It only reads; a
+// lookout looks ahead at clusters whose feature is off.
+type lookout struct {
+	observer     *Observer
+	userClusters *usercluster.Registry
+	clock        clock.PassiveClock
+	metrics      *Metrics
+	limits       LookAheadLimits
+	looks        *looks
+}
+
+// observe reads what preflight asks of a cluster whose feature is off, when that is due. It only reads; a
 // SelfSubjectAccessReview and a SubjectAccessReview are created, which is how they are asked, and nothing of them is stored.
-func (r *Reconciler) lookAhead(ctx context.Context, s *scope) {
-	key := client.ObjectKeyFromObject(s.cluster)
+func (l lookout) observe(ctx context.Context, s *scope) {
+	key := client.ObjectKeyFromObject(s.Cluster)
 	if !s.needs().LookAhead {
-		r.endLook(key)
+		l.end(key)
 		return
 	}
-	one := r.looks.begin(key, r.LookAhead.orDefault(), s.now)
+	one := l.looks.begin(key, l.limits, s.Now)
 	if one == nil {
 		return
 	}
 	defer func() {
-		if s.observed.Look != observation.LookGoesOn {
-			r.endLook(key)
+		if s.Observed.Look != observation.LookGoesOn {
+			l.end(key)
 		}
 	}()
 	if one.session == nil {
-		one.session, one.connection = r.UserClusters.Look(ctx, s.cluster)
+		one.session, one.connection = l.userClusters.Look(ctx, s.Cluster)
 	}
-	s.session, s.observed.Connection = one.session, one.connection
-	r.Observer.observeManagement(ctx, s)
-	r.Observer.observeControlPlane(ctx, s)
-	r.Observer.observeForLook(ctx, s)
-	r.Observer.observeMachineController(ctx, s)
-	r.Observer.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
-	s.observed.Look = observation.LookDone
-	if migration.AwaitsLeader(s.observed, s.now) && s.now.Sub(one.startedAt) < lookPatience {
-		s.observed.Look = observation.LookGoesOn
+	s.session, s.Observed.Connection = one.session, one.connection
+	l.observer.observeManagement(ctx, s)
+	l.observer.observeControlPlane(ctx, s)
+	l.observer.userCluster.observeForLook(ctx, s)
+	l.observer.observeMachineController(ctx, s)
+	l.observer.userCluster.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
+	s.Observed.Look = observation.LookDone
+	if migration.AwaitsLeader(s.Observed, s.Now) && s.Now.Sub(one.startedAt) < lookPatience {
+		s.Observed.Look = observation.LookGoesOn
 	}
 }
 
 // observeForLook reads what the start of a migration rests on, and nothing of what comes after it.
-func (o *Observer) observeForLook(ctx context.Context, s *scope) {
+func (u userClusterObserver) observeForLook(ctx context.Context, s *scope) {
 	if s.session == nil {
-		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
 		return
 	}
-	s.observed.Machines = s.session.Machines.Observe(ctx)
-	s.observed.Nodes = s.session.Facts.Nodes(ctx)
-	s.observed.CCMLease = s.session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
-	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = s.session.Leases.Lease(ctx, namespace, name)
-	s.observed.Fence = s.session.Leases.Fence(ctx, s.identity)
-	s.observed.Lock = o.observeLock(ctx, s)
-	s.observed.ForeignCCMs = o.observeOtherManagers(ctx, s)
+	s.Observed.Machines = s.session.Machines.Observe(ctx)
+	s.Observed.Nodes = s.session.Facts.Nodes(ctx)
+	s.Observed.CCMLease = s.session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	namespace, name := s.Observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	s.Observed.KCMLease = s.session.Leases.Lease(ctx, namespace, name)
+	s.Observed.Fence = s.session.Leases.Fence(ctx, s.identity)
+	s.Observed.Lock = u.observeLock(ctx, s)
+	s.Observed.ForeignCCMs = u.observeOtherManagers(ctx, s)
 }
 
-// endLook lets go of the user cluster.
-func (r *Reconciler) endLook(key client.ObjectKey) {
-	one := r.looks.take(key)
+// end lets go of the user cluster.
+func (l lookout) end(key client.ObjectKey) {
+	one := l.looks.take(key)
 	if one == nil {
 		return
 	}
@@ -148,6 +159,6 @@ func (r *Reconciler) endLook(key client.ObjectKey) {
 	if one.session != nil {
 		requests = one.session.Close()
 	}
-	r.looks.pay(requests, r.LookAhead.orDefault(), r.Clock.Now())
-	r.Metrics.looked(requests)
+	l.looks.pay(requests, l.limits, l.clock.Now())
+	l.metrics.looked(requests)
 }

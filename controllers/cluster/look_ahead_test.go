@@ -15,6 +15,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // requestsOfALook is what one of a small cluster takes; TestALookAheadWritesNothing prints it.
@@ -27,14 +28,14 @@ func keyOf(i int) client.ObjectKey {
 func TestLooksTakeTurns(t *testing.T) {
 	g := NewWithT(t)
 	l, limits := &looks{}, LookAheadLimits{AtOnce: 2, Requests: 10}
-	first := l.begin(keyOf(1), limits, start())
+	first := l.begin(keyOf(1), limits, passes.Start())
 	g.Expect(first).NotTo(BeNil())
-	g.Expect(l.begin(keyOf(2), limits, start())).NotTo(BeNil())
-	g.Expect(l.begin(keyOf(3), limits, start())).To(BeNil(), "two have their turn")
-	g.Expect(l.begin(keyOf(1), limits, start())).To(BeIdenticalTo(first), "it goes on with its own")
+	g.Expect(l.begin(keyOf(2), limits, passes.Start())).NotTo(BeNil())
+	g.Expect(l.begin(keyOf(3), limits, passes.Start())).To(BeNil(), "two have their turn")
+	g.Expect(l.begin(keyOf(1), limits, passes.Start())).To(BeIdenticalTo(first), "it goes on with its own")
 
 	g.Expect(l.take(keyOf(1))).To(BeIdenticalTo(first))
-	g.Expect(l.begin(keyOf(3), limits, start())).NotTo(BeNil())
+	g.Expect(l.begin(keyOf(3), limits, passes.Start())).NotTo(BeNil())
 	g.Expect(l.take(keyOf(1))).To(BeNil(), "it ended before")
 }
 
@@ -44,7 +45,7 @@ func TestTheRequestsOfAllLooksAreLimited(t *testing.T) {
 	const perLook, hours = 60, 6
 	l, limits, sent := &looks{}, LookAheadLimits{AtOnce: 2, Requests: 10}, 0
 	for second := range hours * 3600 {
-		now := start().Add(time.Duration(second) * time.Second)
+		now := passes.Start().Add(time.Duration(second) * time.Second)
 		for i := range 3 {
 			if l.begin(keyOf(i), limits, now) != nil {
 				l.take(keyOf(i))
@@ -72,14 +73,14 @@ func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 		Message: "1 finding blocks a migration: A.",
 	}
 	decision := func(readiness *migration.Readiness, findings ...observation.Finding) migration.Decision {
-		return decided(
+		return passes.Decided(
 			ucv1.OriginInTree,
 			ucv1.StepInTree,
 			func(d *migration.Decision) { d.Readiness, d.Findings = readiness, findings },
 		)
 	}
-	fresh := reported(t, passOf(clusterOf(ucv1.OriginInTree), decision(waits)))
-	g.Expect(condition(fresh, ucv1.ReadyToMigrateCondition)).To(HaveField("Reason", ucv1.NotLookedYetReason))
+	fresh := reported(t, passOf(passes.ClusterOf(ucv1.OriginInTree), decision(waits)))
+	g.Expect(passes.Condition(fresh, ucv1.ReadyToMigrateCondition)).To(HaveField("Reason", ucv1.NotLookedYetReason))
 
 	looked := reported(
 		t,
@@ -88,11 +89,11 @@ func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 	g.Expect(looked.Status.Preflight.Blocking).To(BeEquivalentTo(1))
 	between := reported(t, passOf(looked, decision(waits)))
 	g.Expect(between.Status).To(Equal(looked.Status), "nothing is written")
-	g.Expect(summaryOf(t, between).verdict).To(Equal(kstatus.CurrentStatus), "whatever stands in the way of a migration")
+	g.Expect(passes.Verdict(t, between)).To(Equal(kstatus.CurrentStatus), "whatever stands in the way of a migration")
 
 	looked.Generation++
 	changed := reported(t, passOf(looked, decision(waits)))
-	g.Expect(condition(changed, ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
+	g.Expect(passes.Condition(changed, ucv1.ReadyToMigrateCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
 		HaveField("Message", ContainSubstring("was changed since"))), "no verdict is about a spec that was not judged")
 
 	never := reported(t, passOf(looked, decision(nil)))
@@ -121,13 +122,13 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 	l := &looks{}
 	fleet, next := make([]*ucv1.Cluster, clusters), make([]time.Time, clusters)
 	for i := range fleet {
-		fleet[i] = clusterOf(
+		fleet[i] = passes.ClusterOf(
 			ucv1.OriginInTree,
 			func(c *ucv1.Cluster) { c.UID = types.UID(fmt.Sprintf("6d0b0b52-7c38-4a3e-9a50-%012x", i)) },
 		)
 	}
 	for second := 0; second < 48*3600; second += 5 {
-		now := start().Add(time.Duration(second) * time.Second)
+		now := passes.Start().Add(time.Duration(second) * time.Second)
 		for i, c := range fleet {
 			if now.Before(next[i]) {
 				continue

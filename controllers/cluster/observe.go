@@ -18,23 +18,23 @@ import (
 
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
-	r.Observer.observeActors(ctx, s)
+	r.Observer.management.observeActors(ctx, s)
 	r.Observer.observeCluster(ctx, s)
-	if !s.cluster.ExternalCloudProvider() {
-		r.Observer.observeInTree(ctx, s)
-		r.lookAhead(ctx, s)
+	if !s.Cluster.ExternalCloudProvider() {
+		r.Observer.management.observeInTree(ctx, s)
+		r.lookout().observe(ctx, s)
 		return
 	}
-	r.endLook(client.ObjectKeyFromObject(s.cluster))
+	r.lookout().end(client.ObjectKeyFromObject(s.Cluster))
 	r.connect(s)
 	r.Observer.observeManagement(ctx, s)
 	r.Observer.observeControlPlane(ctx, s)
-	r.Observer.observeUserCluster(ctx, s)
-	if now := r.UserClusters.State(client.ObjectKeyFromObject(s.cluster)); now.Reachable && s.session != nil {
-		s.observed.Connection = now // The reads may have shown that it answers too much.
+	r.Observer.userCluster.observe(ctx, s)
+	if now := r.UserClusters.State(client.ObjectKeyFromObject(s.Cluster)); now.Reachable && s.session != nil {
+		s.Observed.Connection = now // The reads may have shown that it answers too much.
 	}
 	r.Observer.observeMachineController(ctx, s)
-	r.Observer.observeFindings(ctx, s, s.cluster.Status.Facts)
+	r.Observer.userCluster.observeFindings(ctx, s, s.Cluster.Status.Facts)
 	r.observePlan(s)
 }
 
@@ -42,42 +42,42 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 func (r *Reconciler) observePlan(s *scope) {
 	switch {
 	case !s.needs().Plan:
-		r.Planner.forget(client.ObjectKeyFromObject(s.cluster))
-		s.observed.Plan = observation.Absent[observation.ForeseenPlan]()
+		r.Planner.forget(client.ObjectKeyFromObject(s.Cluster))
+		s.Observed.Plan = observation.Absent[observation.ForeseenPlan]()
 	case s.session == nil:
-		s.observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " +
-			s.observed.Connection.Message)
+		s.Observed.Plan = observation.Unknown[observation.ForeseenPlan]("the user cluster is not reachable: " +
+			s.Observed.Connection.Message)
 	default:
-		s.observed.Plan = r.Planner.observe(s)
+		s.Observed.Plan = r.Planner.observe(s)
 	}
 }
 
 // connect finds the session; there is none when the user cluster cannot be reached.
 func (r *Reconciler) connect(s *scope) {
-	key := client.ObjectKeyFromObject(s.cluster)
-	r.UserClusters.Ensure(s.cluster)
-	s.observed.Connection = r.UserClusters.State(key)
-	if session, connected := r.UserClusters.Session(key); connected && s.observed.Connection.Reachable {
+	key := client.ObjectKeyFromObject(s.Cluster)
+	r.UserClusters.Ensure(s.Cluster)
+	s.Observed.Connection = r.UserClusters.State(key)
+	if session, connected := r.UserClusters.Session(key); connected && s.Observed.Connection.Reachable {
 		s.session = session
 	}
 }
 
 // observeCluster begins every observation: who else claims the control plane, and what there was before.
 func (o *Observer) observeCluster(ctx context.Context, s *scope) {
-	s.observed = observation.Observation{Cluster: s.cluster, Deadlines: o.deadlines}
-	s.observed.Contenders = o.observeContenders(ctx, s.cluster)
-	s.observed.NamespaceTerminating = o.observeNamespace(ctx, s.cluster)
-	o.observeRecord(ctx, s)
+	s.Observed = observation.Observation{Cluster: s.Cluster, Deadlines: o.deadlines}
+	s.Observed.Contenders = o.management.observeContenders(ctx, s.Cluster)
+	s.Observed.NamespaceTerminating = o.management.observeNamespace(ctx, s.Cluster)
+	o.management.observeRecord(ctx, s)
 }
 
 // observeInTree is all that is read of a cluster whose feature is off, between the looks ahead.
-func (o *Observer) observeInTree(ctx context.Context, s *scope) {
-	s.observed.UnknownProvider = o.catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
-	s.observed.InTree = controlplane.Template(ctx, o.client, s.cluster)
+func (m *managementObserver) observeInTree(ctx context.Context, s *scope) {
+	s.Observed.UnknownProvider = m.catalogue.Unknown(s.Cluster.Spec.Cloud.ProviderName)
+	s.Observed.InTree = controlplane.Template(ctx, m.client, s.Cluster)
 }
 
-func (o *Observer) observeContenders(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[[]string] {
-	names, err := Sharers(o.client)(ctx, cluster)
+func (m *managementObserver) observeContenders(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[[]string] {
+	names, err := Sharers(m.client)(ctx, cluster)
 	switch {
 	case err != nil:
 		return observation.Unknown[[]string](err.Error())
@@ -115,41 +115,41 @@ func controlPlaneName(cluster *ucv1.Cluster) string {
 }
 
 // observeNamespace is for a deleted Cluster: one whose namespace goes, too, is not kept.
-func (o *Observer) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[bool] {
+func (m *managementObserver) observeNamespace(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[bool] {
 	if cluster.DeletionTimestamp.IsZero() {
 		return observation.Absent[bool]()
 	}
 	namespace := &corev1.Namespace{}
-	if err := o.live.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace); err != nil {
+	if err := m.live.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace); err != nil {
 		return observation.Unknown[bool](err.Error())
 	}
 	return observation.Known(!namespace.DeletionTimestamp.IsZero())
 }
 
 // observeRecord reads what an earlier Cluster of this name left, and what this one has written.
-func (o *Observer) observeRecord(ctx context.Context, s *scope) {
-	s.observed.Keeper = o.observeKeeper(ctx, s.cluster)
-	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.RecordName(s.cluster)}
-	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).record, key, kept.MostAge)
+func (m *managementObserver) observeRecord(ctx context.Context, s *scope) {
+	s.Observed.Keeper = m.observeKeeper(ctx, s.Cluster)
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: migration.RecordName(s.Cluster)}
+	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).record, key, kept.MostAge)
 	secret, known := read.Get()
 	switch {
 	case read.IsAbsent():
-		s.observed.Record = observation.Absent[observation.Record]()
+		s.Observed.Record = observation.Absent[observation.Record]()
 	case !known:
-		s.observed.Record = observation.Unknown[observation.Record](read.Why())
+		s.Observed.Record = observation.Unknown[observation.Record](read.Why())
 	default:
 		record := migration.DecodeRecord(secret.Data)
 		record.Ref = observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)}
 		record.Version = secret.ResourceVersion
-		s.observed.Record = observation.Known(record)
+		s.Observed.Record = observation.Known(record)
 	}
 }
 
 // observeKeeper is what makes a control plane the same one: KCM's Deployment, or, for static pods, the kubeconfig Secret that
 // leads to them.
-func (o *Observer) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
+func (m *managementObserver) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) observation.Observed[observation.Ref] {
 	if !cluster.Spec.ControlPlane.Static() {
-		template := controlplane.Template(ctx, o.client, cluster)
+		template := controlplane.Template(ctx, m.client, cluster)
 		switch kcm, known := template.Get(); {
 		case known:
 			return observation.Known(kcm.Ref)
@@ -160,7 +160,7 @@ func (o *Observer) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) obs
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.KubeconfigSecret().Name}
-	switch err := o.live.Get(ctx, key, secret); {
+	switch err := m.live.Get(ctx, key, secret); {
 	case apierrors.IsNotFound(err):
 		return observation.Absent[observation.Ref]()
 	case err != nil:
@@ -172,27 +172,27 @@ func (o *Observer) observeKeeper(ctx context.Context, cluster *ucv1.Cluster) obs
 // observeControlPlane reads KCM where it runs, and what became of its recorded processes.
 func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 	switch {
-	case !s.cluster.Spec.ControlPlane.Static():
-		if s.cluster.ExternalCloudProvider() {
-			o.controlPlane.Ledger.Track(s.cluster.Namespace)
+	case !s.Cluster.Spec.ControlPlane.Static():
+		if s.Cluster.ExternalCloudProvider() {
+			o.controlPlane.Ledger.Track(s.Cluster.Namespace)
 		}
-		plane, beside := o.controlPlane.Look(ctx, s.cluster)
-		s.observed.ControlPlane = plane
-		if !controlplane.MachineControllerInUserCluster(s.cluster) {
-			s.observed.MachineController = beside
+		plane, beside := o.controlPlane.Look(ctx, s.Cluster)
+		s.Observed.ControlPlane = plane
+		if !controlplane.MachineControllerInUserCluster(s.Cluster) {
+			s.Observed.MachineController = beside
 		}
 	case s.session == nil:
-		s.observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " +
-			s.observed.Connection.Message)
+		s.Observed.ControlPlane = observation.Unknown[observation.ControlPlane]("the user cluster is not reachable: " +
+			s.Observed.Connection.Message)
 	default:
-		s.observed.ControlPlane = o.controlPlane.StaticControlPlane(ctx, s.cluster, s.session.Client())
+		s.Observed.ControlPlane = o.controlPlane.StaticControlPlane(ctx, s.Cluster, s.session.Client())
 	}
-	controlPlane, known := s.observed.ControlPlane.Get()
+	controlPlane, known := s.Observed.ControlPlane.Get()
 	if !known {
 		return
 	}
-	s.observed.Processes = o.controlPlane.Processes(s.cluster, controlPlane)
-	if s.cluster.Spec.ControlPlane.Static() {
+	s.Observed.Processes = o.controlPlane.Processes(s.Cluster, controlPlane)
+	if s.Cluster.Spec.ControlPlane.Static() {
 		for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 			for _, process := range component.Pods {
 				s.session.WatchPod(types.NamespacedName{Namespace: component.Namespace, Name: process.PodName})
@@ -202,20 +202,20 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 }
 
 func (o *Observer) observeMachineController(ctx context.Context, s *scope) {
-	if !s.cluster.Spec.ControlPlane.Static() && !controlplane.MachineControllerInUserCluster(s.cluster) {
+	if !s.Cluster.Spec.ControlPlane.Static() && !controlplane.MachineControllerInUserCluster(s.Cluster) {
 		return // It was seen beside the control plane.
 	}
 	var user client.Reader
 	if s.session != nil {
 		user = s.session.Client()
 	}
-	s.observed.MachineController = o.controlPlane.MachineController(ctx, s.cluster, user)
+	s.Observed.MachineController = o.controlPlane.MachineController(ctx, s.Cluster, user)
 }
 
 // observeAgain reads what was kept, whatever watches showed. Where the user cluster could not be reached, nothing of it is done
 // anyway.
 func (o *Observer) observeAgain(ctx context.Context, s *scope, what migration.Confirmation) {
-	live := kept.LiveSince(ctx, s.now)
+	live := kept.LiveSince(ctx, s.Now)
 	if what.Managers {
 		o.observeControlPlane(live, s)
 	}
@@ -223,18 +223,18 @@ func (o *Observer) observeAgain(ctx context.Context, s *scope, what migration.Co
 	case s.session == nil:
 		return
 	case what.All:
-		o.observeUserCluster(live, s)
+		o.userCluster.observe(live, s)
 		return
 	case what.Machines:
-		o.observeMachines(live, s)
+		s.observeMachines(live)
 	}
 	if what.Managers {
-		o.observeLeases(live, s)
+		o.userCluster.observeLeases(live, s)
 	}
 	if what.Fence {
-		s.observed.Fence = s.session.Leases.Fence(live, s.identity)
+		s.Observed.Fence = s.session.Leases.Fence(live, s.identity)
 	}
 	if what.ForeignCCMs {
-		s.observed.ForeignCCMs = o.observeOtherManagers(live, s)
+		s.Observed.ForeignCCMs = o.userCluster.observeOtherManagers(live, s)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
@@ -54,7 +55,7 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 			value += " of " + strings.Join(finding.Objects, ", ")
 		}
 		list = append(list, acceptance{
-			path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, maxObjectName),
+			path: []string{"preflight", "accept"}, value: wording.Bounded(value+": "+finding.Reason, status.MaxObjectName),
 			objects: finding.Objects,
 		})
 	}
@@ -63,21 +64,21 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 
 // observeActors looks who vouches for what and who paused. The cache has no managedFields, so they are read when there is
 // something new only. What cannot be read now is noted in a later pass.
-func (o *Observer) observeActors(ctx context.Context, s *scope) {
-	known := s.cluster.Status.Acceptances
-	wanted := acceptancesIn(&s.cluster.Spec)
-	paused := s.cluster.Spec.Paused != meta.IsStatusConditionTrue(s.cluster.Status.Conditions, ucv1.PausedCondition)
-	s.acceptances, s.pausedBy = merged(known, wanted, nil, s.now), ucv1.UnknownActor
-	if !s.cluster.ExternalCloudProvider() || (len(s.acceptances) == len(wanted) && !paused) {
+func (m *managementObserver) observeActors(ctx context.Context, s *scope) {
+	known := s.Cluster.Status.Acceptances
+	wanted := acceptancesIn(&s.Cluster.Spec)
+	paused := s.Cluster.Spec.Paused != meta.IsStatusConditionTrue(s.Cluster.Status.Conditions, ucv1.PausedCondition)
+	s.Acceptances, s.PausedBy = merged(known, wanted, nil, s.Now), ucv1.UnknownActor
+	if !s.Cluster.ExternalCloudProvider() || (len(s.Acceptances) == len(wanted) && !paused) {
 		return
 	}
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(ucv1.GroupVersion().WithKind("Cluster"))
-	if err := o.live.Get(ctx, client.ObjectKeyFromObject(s.cluster), object); err != nil {
+	if err := m.live.Get(ctx, client.ObjectKeyFromObject(s.Cluster), object); err != nil {
 		return
 	}
-	s.acceptances = merged(known, wanted, object.ManagedFields, s.now)
-	s.pausedBy = managerOf(object.ManagedFields, acceptance{path: []string{"paused"}})
+	s.Acceptances = merged(known, wanted, object.ManagedFields, s.Now)
+	s.PausedBy = managerOf(object.ManagedFields, acceptance{path: []string{"paused"}})
 }
 
 // merged keeps what is known of the values that are still wanted. New ones are only added with managedFields.

@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func owned(manager, fields string, minute int) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
-		Manager: manager, Time: at(start().Add(time.Duration(minute) * time.Minute)), FieldsV1: metav1.NewFieldsV1(fields),
+		Manager: manager, Time: passes.At(passes.Start().Add(time.Duration(minute) * time.Minute)), FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
@@ -68,13 +69,13 @@ func (r *liveReader) List(context.Context, client.ObjectList, ...client.ListOpti
 
 func vouching(nodes ...string) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) {
-		atStep(ucv1.StepVerify)(c)
+		passes.AtStep(ucv1.StepVerify)(c)
 		c.Spec.Rollout.AcceptNodes = nodes
 	}
 }
 
 func accepted(by, value string) ucv1.AcceptanceStatus {
-	return ucv1.AcceptanceStatus{Field: "spec.rollout.acceptNodes", Value: value, By: by, SeenAt: *at(start())}
+	return ucv1.AcceptanceStatus{Field: "spec.rollout.acceptNodes", Value: value, By: by, SeenAt: *passes.At(passes.Start())}
 }
 
 func knowing(list ...ucv1.AcceptanceStatus) func(*ucv1.Cluster) {
@@ -87,7 +88,7 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 	}
 	entry := func(actor, message string, objects ...string) []ucv1.TimelineEntry {
 		return []ucv1.TimelineEntry{{
-			Time: *at(start()), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepVerify, Actor: actor, Message: message, Objects: objects,
+			Time: *passes.At(passes.Start()), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepVerify, Actor: actor, Message: message, Objects: objects,
 		}}
 	}
 	for name, tc := range map[string]struct {
@@ -122,10 +123,10 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 			g := NewWithT(t)
 			reader := tc.reader
 			s := passOf(
-				clusterOf(ucv1.OriginMigrating, tc.changes...),
-				decided(ucv1.OriginMigrating, ucv1.StepVerify, waiting("WaitingForNodes", "Waiting.")),
+				passes.ClusterOf(ucv1.OriginMigrating, tc.changes...),
+				passes.Decided(ucv1.OriginMigrating, ucv1.StepVerify, passes.Waiting("WaitingForNodes", "Waiting.")),
 			)
-			(&Observer{live: &reader}).observeActors(t.Context(), s)
+			(&managementObserver{live: &reader}).observeActors(t.Context(), s)
 			after := reported(t, s).Status
 			g.Expect(reader.asked).To(Equal(tc.asked))
 			g.Expect(after.Acceptances).To(Equal(tc.want))
@@ -147,8 +148,8 @@ func TestAcceptancesAreBounded(t *testing.T) {
 func TestWhoPausedIsAsked(t *testing.T) {
 	g := NewWithT(t)
 	reader := &liveReader{fields: []metav1.ManagedFieldsEntry{owned("kubectl-patch", `{"f:spec":{"f:paused":{}}}`, 0)}}
-	s := passOf(clusterOf(ucv1.OriginMigrating, paused), decided(ucv1.OriginMigrating, ucv1.StepRoll, nothing))
-	(&Observer{live: reader}).observeActors(t.Context(), s)
-	g.Expect(s.pausedBy).To(Equal("kubectl-patch"))
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating, passes.Paused), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Nothing))
+	(&managementObserver{live: reader}).observeActors(t.Context(), s)
+	g.Expect(s.PausedBy).To(Equal("kubectl-patch"))
 	g.Expect(reader.asked).To(Equal(1))
 }

@@ -18,34 +18,43 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
+// managementObserver reads what is beside the Cluster in the management cluster.
+type managementObserver struct {
+	client                  client.Reader
+	live                    client.Reader
+	catalogue               *provider.Catalogue
+	requireCloudConfigLabel bool
+	own                     ownObjects
+}
+
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
 func (o *Observer) observeManagement(ctx context.Context, s *scope) {
-	o.observeBaseline(ctx, s)
+	o.management.observeBaseline(ctx, s)
 
-	profile, found := o.catalogue.Lookup(s.cluster.Spec.Cloud.ProviderName)
+	profile, found := o.management.catalogue.Lookup(s.Cluster.Spec.Cloud.ProviderName)
 	if !found {
-		s.observed.UnknownProvider = o.catalogue.Unknown(s.cluster.Spec.Cloud.ProviderName)
-		s.observed.Provider = observation.Absent[observation.Provider]()
+		s.Observed.UnknownProvider = o.management.catalogue.Unknown(s.Cluster.Spec.Cloud.ProviderName)
+		s.Observed.Provider = observation.Absent[observation.Provider]()
 		return
 	}
-	facts, _ := o.catalogue.Facts(s.cluster.Spec.Cloud.ProviderName, s.cluster.Spec.Version)
-	s.observed.Provider = o.observeProfile(ctx, s, facts)
+	facts, _ := o.management.catalogue.Facts(s.Cluster.Spec.Cloud.ProviderName, s.Cluster.Spec.Version)
+	s.Observed.Provider = o.management.observeProfile(ctx, s, facts)
 	s.identity = profile.Identity()
-	data := o.observeCloudConfig(ctx, s, profile)
-	o.render(s, profile, data)
+	data := o.management.observeCloudConfig(ctx, s, profile)
+	o.renderer.render(s, profile, data)
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=providerprofiles,verbs=get;list;watch
 
 // observeProfile reads the ProviderProfile that is laid over the provider, from the cache. The provider is what both of
 // them say, so it is not known while there may be a profile that could not be read.
-func (o *Observer) observeProfile(
+func (m *managementObserver) observeProfile(
 	ctx context.Context,
 	s *scope,
 	facts observation.Provider,
 ) observation.Observed[observation.Provider] {
 	profile := &ucv1.ProviderProfile{}
-	err := o.client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
+	err := m.client.Get(ctx, client.ObjectKey{Name: facts.Name}, profile)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && !profile.Used():
 		return observation.Known(facts)
@@ -53,7 +62,7 @@ func (o *Observer) observeProfile(
 		s.profileProblem = "ProviderProfile " + facts.Name + " could not be read: " + err.Error()
 		return observation.Unknown[observation.Provider](s.profileProblem)
 	}
-	if problems := o.catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
+	if problems := m.catalogue.OverlayProblems(profile.Spec); len(problems) > 0 {
 		s.profileProblem = profileUnusable(facts.Name, problems)
 		facts.ProfileProblem = s.profileProblem
 		return observation.Known(facts)
@@ -68,23 +77,23 @@ func profileUnusable(name string, problems []string) string {
 }
 
 // observeCloudConfig keeps the values out of the observation: deciding needs the problem only.
-func (o *Observer) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
-	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: s.cluster.Spec.Cloud.ConfigSecretRef.Name}
-	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).cloudConfig, key, mostForeign)
+func (m *managementObserver) observeCloudConfig(ctx context.Context, s *scope, profile provider.Profile) map[string][]byte {
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: s.Cluster.Spec.Cloud.ConfigSecretRef.Name}
+	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).cloudConfig, key, mostForeign)
 	seen, known := read.Get()
 	if !known {
-		s.observed.CloudConfig = observation.Unknown[observation.CloudConfig](read.Why())
+		s.Observed.CloudConfig = observation.Unknown[observation.CloudConfig](read.Why())
 		if read.IsAbsent() {
-			s.observed.CloudConfig = observation.Absent[observation.CloudConfig]()
+			s.Observed.CloudConfig = observation.Absent[observation.CloudConfig]()
 		}
 		return nil
 	}
 	secret := &seen
-	s.observed.CloudConfig = observation.Known(observation.CloudConfig{
+	s.Observed.CloudConfig = observation.Known(observation.CloudConfig{
 		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
-		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), o.unlabeled(secret),
-			provider.CloudConfigProblem(profile, secret.Data, s.cluster.CCMInControlPlane())),
+		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), m.unlabeled(secret),
+			provider.CloudConfigProblem(profile, secret.Data, s.Cluster.CCMInControlPlane())),
 	})
 	return secret.Data
 }
@@ -101,32 +110,32 @@ func credentialOfTheManagementCluster(kind corev1.SecretType) string {
 
 // unlabeled is what is wrong with a Secret whose writer does not say that it is for a user cluster, where the operator wants
 // that.
-func (o *Observer) unlabeled(secret *corev1.Secret) string {
-	if !o.requireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
+func (m *managementObserver) unlabeled(secret *corev1.Secret) string {
+	if !m.requireCloudConfigLabel || secret.Type == ucv1.CloudConfigSecretType || secret.Labels[ucv1.CloudConfigLabel] == "true" {
 		return ""
 	}
 	return "it does not say that it is a cloud configuration; who may write it sets label " + ucv1.CloudConfigLabel + ": \"true\""
 }
 
 // observeBaseline reads the Secret with the inventory before the hand-over, and with the proofs of kubelets that pass.
-func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
-	s.observed.Baseline, s.observed.Proofs = observation.Absent[observation.Inventory](),
+func (m *managementObserver) observeBaseline(ctx context.Context, s *scope) {
+	s.Observed.Baseline, s.Observed.Proofs = observation.Absent[observation.Inventory](),
 		observation.Absent[observation.KeptProofs]()
-	taken := s.cluster.Status.Baseline
+	taken := s.Cluster.Status.Baseline
 	if taken == nil {
 		return
 	}
-	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: taken.SecretName}
-	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).baseline, key, kept.MostAge)
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: taken.SecretName}
+	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).baseline, key, kept.MostAge)
 	secret, known := read.Get()
 	if !known {
 		if read.IsUnknown() {
-			s.observed.Baseline = observation.Unknown[observation.Inventory](read.Why())
-			s.observed.Proofs = observation.Unknown[observation.KeptProofs](read.Why())
+			s.Observed.Baseline = observation.Unknown[observation.Inventory](read.Why())
+			s.Observed.Proofs = observation.Unknown[observation.KeptProofs](read.Why())
 		}
 		return
 	}
-	s.observed.Proofs = observation.Known(observation.KeptProofs{
+	s.Observed.Proofs = observation.Known(observation.KeptProofs{
 		Secret:  observation.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion, ByNode: baseline.DecodeProofs(secret.Data[baseline.ProofsKey]),
 	})
@@ -135,12 +144,12 @@ func (o *Observer) observeBaseline(ctx context.Context, s *scope) {
 		// A baseline that cannot be read is not the one that was taken: its digest says so.
 		inventory = observation.Inventory{Volumes: []observation.Volume{{Name: err.Error()}}}
 	}
-	s.observed.Baseline = observation.Known(inventory)
+	s.Observed.Baseline = observation.Known(inventory)
 }
 
-func (o *Observer) readInventory(ctx context.Context, s *scope) ([]addons.InventoryEntry, error) {
-	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: inventoryName(s.cluster)}
-	read := readOwn(ctx, o, s.now, &o.own.of(s.cluster).inventory, key, kept.MostAge)
+func (m *managementObserver) readInventory(ctx context.Context, s *scope) ([]addons.InventoryEntry, error) {
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: inventoryName(s.Cluster)}
+	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).inventory, key, kept.MostAge)
 	if read.IsUnknown() {
 		return nil, errors.New(read.Why())
 	}

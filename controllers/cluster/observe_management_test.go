@@ -13,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func TestACloudConfigurationSaysThatItIsOneWhereThatIsRequired(t *testing.T) {
@@ -35,17 +37,17 @@ func TestACloudConfigurationSaysThatItIsOneWhereThatIsRequired(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
-			s.cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
+			s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating)}}
+			s.Cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
 			secret := &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: "cloud", Labels: tc.labels},
+				ObjectMeta: metav1.ObjectMeta{Namespace: s.Cluster.Namespace, Name: "cloud", Labels: tc.labels},
 				Type:       tc.kind,
 				Data:       profile.Example(),
 			}
 			if tc.kind == "example.com/empty" {
 				secret.Data = nil
 			}
-			o := &Observer{live: fake.NewClientBuilder().WithObjects(secret).Build(), requireCloudConfigLabel: tc.required}
+			o := &managementObserver{live: fake.NewClientBuilder().WithObjects(secret).Build(), requireCloudConfigLabel: tc.required}
 			o.observeCloudConfig(t.Context(), s, profile)
 			if tc.problem == "" {
 				g.Expect(s.cloudConfigProblem()).To(BeEmpty())
@@ -64,7 +66,7 @@ func TestTheCommandThatLabelsCloudConfigurationsFindsThem(t *testing.T) {
 	_, rest, found := strings.Cut(string(document), "-o jsonpath='")
 	g.Expect(found).To(BeTrue())
 	template, _, _ := strings.Cut(rest, "'")
-	first, second := clusterOf(ucv1.OriginMigrating), clusterOf(ucv1.OriginMigrating)
+	first, second := passes.ClusterOf(ucv1.OriginMigrating), passes.ClusterOf(ucv1.OriginMigrating)
 	first.Namespace, first.Spec.Cloud.ConfigSecretRef.Name = "user-a", "cloud-a"
 	second.Namespace, second.Spec.Cloud.ConfigSecretRef.Name = "user-b", "cloud-b"
 	list, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&ucv1.ClusterList{Items: []ucv1.Cluster{*first, *second}})
@@ -87,10 +89,10 @@ func TestNoCredentialOfTheManagementClusterIsACloudConfiguration(t *testing.T) {
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			g := NewWithT(t)
-			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
-			s.cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
-			o := &Observer{live: fake.NewClientBuilder().WithObjects(&corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: s.cluster.Namespace, Name: "cloud"}, Type: kind, Data: profile.Example(),
+			s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating)}}
+			s.Cluster.Spec.Cloud.ConfigSecretRef.Name = "cloud"
+			o := &managementObserver{live: fake.NewClientBuilder().WithObjects(&corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: s.Cluster.Namespace, Name: "cloud"}, Type: kind, Data: profile.Example(),
 			}).Build()}
 
 			o.observeCloudConfig(t.Context(), s, profile)
@@ -99,7 +101,7 @@ func TestNoCredentialOfTheManagementClusterIsACloudConfiguration(t *testing.T) {
 				g.Expect(s.cloudConfigProblem()).To(BeEmpty())
 				return
 			}
-			g.Expect(s.observed.CloudConfig.Value().Problem).To(HavePrefix(problem))
+			g.Expect(s.Observed.CloudConfig.Value().Problem).To(HavePrefix(problem))
 			g.Expect(s.cloudConfigProblem()).To(ContainSubstring(problem), "nothing is rendered with it")
 		})
 	}

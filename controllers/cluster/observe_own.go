@@ -57,11 +57,11 @@ func readOwn[T any, P interface {
 	*T
 	client.Object
 }](
-	ctx context.Context, o *Observer, now time.Time, value *kept.Value[T], key client.ObjectKey, most time.Duration,
+	ctx context.Context, m *managementObserver, now time.Time, value *kept.Value[T], key client.ObjectKey, most time.Duration,
 ) observation.Observed[T] {
-	return value.Read(ctx, now, o.own.mark(most), func() observation.Observed[T] {
+	return value.Read(ctx, now, m.own.mark(most), func() observation.Observed[T] {
 		object := P(new(T))
-		switch err := o.live.Get(ctx, key, object); {
+		switch err := m.live.Get(ctx, key, object); {
 		case apierrors.IsNotFound(err):
 			return observation.Absent[T]()
 		case err != nil:
@@ -84,12 +84,12 @@ func (o *ownObjects) mark(most time.Duration) kept.Mark {
 func (o *Observer) changed(s *scope, action outcome.Action) {
 	switch action.Kind {
 	case outcome.ActionTakeBaseline:
-		o.own.forget(client.ObjectKeyFromObject(s.cluster))
+		o.management.own.forget(client.ObjectKeyFromObject(s.Cluster))
 	case outcome.ActionApplyAddons, outcome.ActionPruneAddons:
-		o.own.forget(client.ObjectKeyFromObject(s.cluster))
-		o.controlPlane.Changes.Seen(s.cluster.Namespace)
+		o.management.own.forget(client.ObjectKeyFromObject(s.Cluster))
+		o.controlPlane.Changes.Seen(s.Cluster.Namespace)
 	case outcome.ActionChangeArguments, outcome.ActionKeepLeader:
-		o.controlPlane.Changes.Seen(s.cluster.Namespace)
+		o.controlPlane.Changes.Seen(s.Cluster.Namespace)
 	default:
 	}
 }

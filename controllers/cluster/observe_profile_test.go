@@ -13,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func reconcilerOf(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) *Reconciler {
@@ -56,11 +58,11 @@ func TestProfilesThatAreObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := &scope{cluster: clusterOf(ucv1.OriginMigrating)}
+			s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating)}}
 			observed := reconcilerOf(
 				t,
 				tc.funcs,
-				tc.profiles...).Observer.observeProfile(
+				tc.profiles...).Observer.management.observeProfile(
 				t.Context(),
 				s,
 				observation.Provider{Name: "simcloud"},
@@ -85,10 +87,10 @@ func TestAProfileWakesTheClustersOfItsProvider(t *testing.T) {
 		return func(c *ucv1.Cluster) { c.Namespace, c.Spec.Cloud.ProviderName = namespace, provider }
 	}
 	r := reconcilerOf(t, interceptor.Funcs{},
-		clusterOf(ucv1.OriginMigrating, named("a", "simcloud")), clusterOf(ucv1.OriginExternal, named("b", "simcloud")),
-		clusterOf(ucv1.OriginMigrating, named("c", "openstack")), clusterOf(ucv1.OriginInTree, named("d", "simcloud")))
+		passes.ClusterOf(ucv1.OriginMigrating, named("a", "simcloud")), passes.ClusterOf(ucv1.OriginExternal, named("b", "simcloud")),
+		passes.ClusterOf(ucv1.OriginMigrating, named("c", "openstack")), passes.ClusterOf(ucv1.OriginInTree, named("d", "simcloud")))
 	var woken []string
-	for _, request := range r.clustersOfProvider(t.Context(), profileOf("simcloud", "simcloud")) {
+	for _, request := range r.wakes().clustersOfProvider(t.Context(), profileOf("simcloud", "simcloud")) {
 		woken = append(woken, request.String())
 	}
 	NewWithT(t).Expect(woken).To(ConsistOf("a/alpha", "b/alpha"), "those with the feature on, in all namespaces")

@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -20,63 +21,70 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/leases"
 )
 
-// observeUserCluster reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
-func (o *Observer) observeUserCluster(ctx context.Context, s *scope) {
+// userClusterObserver reads what is in the user cluster, compared with what is beside the Cluster.
+type userClusterObserver struct {
+	management *managementObserver
+	ledger     *controlplane.Ledger
+	deadlines  observation.Deadlines
+}
+
+// observe reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
+func (u userClusterObserver) observe(ctx context.Context, s *scope) {
 	session := s.session
 	if session == nil {
-		s.unreachable("the user cluster is not reachable: " + s.observed.Connection.Message)
+		s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
 		return
 	}
-	o.observeMachines(ctx, s)
-	s.observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.observed.Nodes, s.observed.Machines)
-	s.observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.observed.Baseline, s.observed.Inventory))
-	s.observed.Measured = observation.Absent[slo.Seen]()
+	s.observeMachines(ctx)
+	s.Observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.Observed.Nodes, s.Observed.Machines)
+	s.Observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.Observed.Baseline, s.Observed.Inventory))
+	s.Observed.Measured = observation.Absent[slo.Seen]()
 	if s.needs().Measurements {
-		s.observed.Measured = session.Facts.WithCCM(ctx, session.Facts.Measure(ctx, s.observed.Nodes, s.observed.Inventory), s.identity)
+		s.Observed.Measured = session.Facts.WithCCM(ctx, session.Facts.Measure(ctx, s.Observed.Nodes, s.Observed.Inventory), s.identity)
 	}
-	o.observeLeases(ctx, s)
-	s.observed.Fence = session.Leases.Fence(ctx, s.identity)
-	s.observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
+	u.observeLeases(ctx, s)
+	s.Observed.Fence = session.Leases.Fence(ctx, s.identity)
+	s.Observed.KCMLeaseRight = observation.Absent[observation.LeaseRight]()
 	if s.needs().KCMLeaseRight {
-		s.observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
+		s.Observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
 	}
-	o.observeAddons(ctx, s)
-	s.observed.ForeignCCMs = o.observeOtherManagers(ctx, s)
+	u.observeAddons(ctx, s)
+	s.Observed.ForeignCCMs = u.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
-		s.observed.StorageClasses = session.Facts.StorageClasses(ctx)
+		s.Observed.StorageClasses = session.Facts.StorageClasses(ctx)
 	}
 	s.observeRoll(ctx)
 	s.observeForRollback(ctx)
 }
 
-func (o *Observer) observeMachines(ctx context.Context, s *scope) {
-	s.observed.Machines = s.session.Machines.Observe(ctx)
-	s.observed.Nodes = baseline.WithProofs(s.session.Facts.Nodes(ctx), s.observed.Proofs)
+func (s *scope) observeMachines(ctx context.Context) {
+	s.Observed.Machines = s.session.Machines.Observe(ctx)
+	s.Observed.Nodes = baseline.WithProofs(s.session.Facts.Nodes(ctx), s.Observed.Proofs)
 }
 
 // observeLeases looks at who runs the cloud loops.
-func (o *Observer) observeLeases(ctx context.Context, s *scope) {
+func (u userClusterObserver) observeLeases(ctx context.Context, s *scope) {
 	elections := s.session.Leases
-	s.observed.CCMLease = elections.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
+	s.Observed.CCMLease = elections.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)
 	elections.GuardLeader(s.identity.LeaseNamespace, s.identity.LeaseName)
-	s.observed.CCMProcesses = o.observeProcesses(ctx, s)
-	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
-	s.observed.KCMLease = elections.Lease(ctx, namespace, name)
-	s.observed.Lock = o.observeLock(ctx, s)
+	s.Observed.CCMProcesses = u.observeProcesses(ctx, s)
+	namespace, name := s.Observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	s.Observed.KCMLease = elections.Lease(ctx, namespace, name)
+	s.Observed.Lock = u.observeLock(ctx, s)
 }
 
 // observeRoll looks at what only a roll rests on: the canary, and what Machines wait for that do not go.
 func (s *scope) observeRoll(ctx context.Context) {
 	if s.needs().Canary {
-		s.observed.Canary = s.session.Canary.Observe(ctx)
+		s.Observed.Canary = s.session.Canary.Observe(ctx)
 	}
-	s.observed.Drains = s.session.Facts.Drains(ctx, rollout.DrainsOf(s.observed.Machines.Value(), s.now))
+	s.Observed.Drains = s.session.Facts.Drains(ctx, rollout.DrainsOf(s.Observed.Machines.Value(), s.Now))
 	if s.needs().RegisteredVolumes {
-		s.observed.Registered = s.session.Facts.RegisteredVolumes(ctx)
+		s.Observed.Registered = s.session.Facts.RegisteredVolumes(ctx)
 	}
-	s.observed.Bootstraps = s.session.Machines.Bootstraps(ctx, rollout.BootstrapsOf(s.observed, s.now))
-	if facts := s.cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
-		s.observed.CCMNode = s.session.Leases.LeaderNode(ctx, s.identity, s.observed.CCMLease)
+	s.Observed.Bootstraps = s.session.Machines.Bootstraps(ctx, rollout.BootstrapsOf(s.Observed, s.Now))
+	if facts := s.Cluster.Status.Facts; facts.RollGeneration != "" && facts.CompletedAt == nil {
+		s.Observed.CCMNode = s.session.Leases.LeaderNode(ctx, s.identity, s.Observed.CCMLease)
 	}
 }
 
@@ -85,18 +93,18 @@ func (s *scope) observeForRollback(ctx context.Context) {
 	if !s.needs().Rollback {
 		return
 	}
-	s.observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)
-	s.observed.Attachments = s.session.Facts.Attachments(ctx)
+	s.Observed.CCMPods = s.session.Leases.PodsOf(ctx, s.identity, s.addons.CCM.Access)
+	s.Observed.Attachments = s.session.Facts.Attachments(ctx)
 }
 
 // kcmLease is where KCM has its Lease.
 func (s *scope) kcmLease() observation.Ref {
-	namespace, name := s.observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	namespace, name := s.Observed.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
 // observeProcesses looks at who may hold the CCM's Lease.
-func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
+func (u userClusterObserver) observeProcesses(ctx context.Context, s *scope) observation.Observed[[]observation.Process] {
 	if s.identity == (manifest.Identity{}) {
 		return observation.Unknown[[]observation.Process]("the provider is not known")
 	}
@@ -104,54 +112,54 @@ func (o *Observer) observeProcesses(ctx context.Context, s *scope) observation.O
 		ctx,
 		s.identity,
 		s.addons.CCM.Access,
-		s.observed.CCMLease.Value(),
-		o.controlPlane.Ledger.Former,
+		s.Observed.CCMLease.Value(),
+		u.ledger.Former,
 	)
 }
 
 func (s *scope) unreachable(why string) {
-	s.observed.Machines = observation.Unknown[observation.Machines](why)
-	s.observed.Nodes = observation.Unknown[[]observation.Node](why)
-	s.observed.Inventory = observation.Unknown[observation.Inventory](why)
-	s.observed.Gone = observation.Unknown[map[string]observation.Gone](why)
-	s.observed.Measured = observation.Unknown[slo.Seen](why)
-	s.observed.CCMLease = observation.Unknown[observation.Lease](why)
-	s.observed.CCMProcesses = observation.Unknown[[]observation.Process](why)
-	s.observed.KCMLease = observation.Unknown[observation.Lease](why)
-	s.observed.KCMLeaseRight = observation.Unknown[observation.LeaseRight](why)
-	s.observed.Fence = observation.Unknown[observation.Fence](why)
-	s.observed.Lock = unseenLock(s.cluster, why)
-	s.observed.Addons = observation.Unknown[observation.Addons](why)
-	s.observed.Probe = observation.Unknown[observation.Probe](why)
-	s.observed.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM](why)
-	s.observed.StorageClasses = observation.Unknown[[]observation.StorageClass](why)
-	s.observed.Canary = observation.Unknown[observation.CanaryWorkload](why)
-	s.observed.Drains = observation.Unknown[[]observation.Drain](why)
-	s.observed.Bootstraps = observation.Unknown[map[string]observation.BootstrapData](why)
+	s.Observed.Machines = observation.Unknown[observation.Machines](why)
+	s.Observed.Nodes = observation.Unknown[[]observation.Node](why)
+	s.Observed.Inventory = observation.Unknown[observation.Inventory](why)
+	s.Observed.Gone = observation.Unknown[map[string]observation.Gone](why)
+	s.Observed.Measured = observation.Unknown[slo.Seen](why)
+	s.Observed.CCMLease = observation.Unknown[observation.Lease](why)
+	s.Observed.CCMProcesses = observation.Unknown[[]observation.Process](why)
+	s.Observed.KCMLease = observation.Unknown[observation.Lease](why)
+	s.Observed.KCMLeaseRight = observation.Unknown[observation.LeaseRight](why)
+	s.Observed.Fence = observation.Unknown[observation.Fence](why)
+	s.Observed.Lock = unseenLock(s.Cluster, why)
+	s.Observed.Addons = observation.Unknown[observation.Addons](why)
+	s.Observed.Probe = observation.Unknown[observation.Probe](why)
+	s.Observed.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM](why)
+	s.Observed.StorageClasses = observation.Unknown[[]observation.StorageClass](why)
+	s.Observed.Canary = observation.Unknown[observation.CanaryWorkload](why)
+	s.Observed.Drains = observation.Unknown[[]observation.Drain](why)
+	s.Observed.Bootstraps = observation.Unknown[map[string]observation.BootstrapData](why)
 }
 
-func (o *Observer) observeAddons(ctx context.Context, s *scope) {
+func (u userClusterObserver) observeAddons(ctx context.Context, s *scope) {
 	if len(s.addons.CCM.Objects) == 0 {
 		why := s.renderProblem
 		if why == "" {
 			why = "the manifests are not rendered yet"
 		}
-		s.observed.Addons = observation.Unknown[observation.Addons](why)
+		s.Observed.Addons = observation.Unknown[observation.Addons](why)
 		return
 	}
-	inventory, err := o.readInventory(ctx, s)
+	inventory, err := u.management.readInventory(ctx, s)
 	if err != nil {
-		s.observed.Addons = observation.Unknown[observation.Addons](err.Error())
+		s.Observed.Addons = observation.Unknown[observation.Addons](err.Error())
 		return
 	}
 	s.inventory = inventory
-	s.observed.Addons = s.session.Addons.Observe(ctx, inventory, s.addons)
-	s.observed.Probe = s.session.Addons.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
+	s.Observed.Addons = s.session.Addons.Observe(ctx, inventory, s.addons)
+	s.Observed.Probe = s.session.Addons.Probe(ctx, inventory, s.addons.Probe, s.identity, s.needs().Probe)
 }
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
-func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
-	if !migration.ConcernsLock(s.cluster) {
+func (u userClusterObserver) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
+	if !migration.ConcernsLock(s.Cluster) {
 		return observation.Absent[observation.Lock]()
 	}
 	if s.identity == (manifest.Identity{}) {
@@ -163,8 +171,8 @@ func (o *Observer) observeLock(ctx context.Context, s *scope) observation.Observ
 		return observed
 	}
 	file := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: migration.LockConfigMap(s.cluster)}
-	switch err := o.live.Get(ctx, key, file); {
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: migration.LockConfigMap(s.Cluster)}
+	switch err := u.management.live.Get(ctx, key, file); {
 	case err == nil:
 		lock.Left = append(
 			lock.Left,
@@ -184,64 +192,64 @@ func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observat
 }
 
 // observeOtherManagers looks for cloud-controller-managers of the user cluster that are not ours.
-func (o *Observer) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.ForeignCCM] {
+func (u userClusterObserver) observeOtherManagers(ctx context.Context, s *scope) observation.Observed[[]observation.ForeignCCM] {
 	inventory := s.inventory
 	if inventory == nil {
-		read, err := o.readInventory(ctx, s)
+		read, err := u.management.readInventory(ctx, s)
 		if err != nil {
 			return observation.Unknown[[]observation.ForeignCCM](err.Error())
 		}
 		inventory = read
 	}
 	ours := facts.Ours{Inventory: inventory}
-	if !s.cluster.CCMInControlPlane() {
+	if !s.Cluster.CCMInControlPlane() {
 		// What has the name of one of ours is found when the addons are compared. Beside the control plane ours are not here.
-		ours.Workloads = o.catalogue.ManagerWorkloads(s.cluster.Spec.Cloud.ProviderName)
+		ours.Workloads = u.management.catalogue.ManagerWorkloads(s.Cluster.Spec.Cloud.ProviderName)
 	}
 	for _, id := range []manifest.Identity{s.identity, render.ProbeIdentity(s.identity)} {
 		ours.Identities = append(ours.Identities, leases.UserName(id))
 	}
-	handover := s.cluster.Status.Handover
-	return s.session.Others.Look(ctx, o.catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
+	handover := s.Cluster.Status.Handover
+	return s.session.Others.Look(ctx, u.management.catalogue.RecognizeManager, ours, handover == nil || handover.FinishedAt == nil)
 }
 
 // observeFindings asks preflight: everything before the start, and what needs the cloud when the CCM leads, before the first
 // Machine is replaced. It comes last, because it rests on what was observed before.
-func (o *Observer) observeFindings(ctx context.Context, s *scope, checkpoints ucv1.Facts) {
+func (u userClusterObserver) observeFindings(ctx context.Context, s *scope, checkpoints ucv1.Facts) {
 	if s.session == nil {
-		s.observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " +
-			s.observed.Connection.Message)
+		s.Observed.Findings = observation.Unknown[[]observation.Finding]("the user cluster is not reachable: " +
+			s.Observed.Connection.Message)
 		return
 	}
 	asked := preflight.Facts{
-		Cluster:           s.cluster,
-		Deadlines:         o.deadlines,
-		Provider:          s.observed.Provider,
-		ControlPlane:      s.observed.ControlPlane,
-		MachineController: s.observed.MachineController,
-		KCMLease:          s.observed.KCMLease,
-		Machines:          s.observed.Machines,
-		Nodes:             s.observed.Nodes,
+		Cluster:           s.Cluster,
+		Deadlines:         u.deadlines,
+		Provider:          s.Observed.Provider,
+		ControlPlane:      s.Observed.ControlPlane,
+		MachineController: s.Observed.MachineController,
+		KCMLease:          s.Observed.KCMLease,
+		Machines:          s.Observed.Machines,
+		Nodes:             s.Observed.Nodes,
 	}
-	source := observation.Ref{Kind: "Secret", Namespace: s.cluster.Namespace, Name: s.cluster.KubeconfigSecret().Name}
+	source := observation.Ref{Kind: "Secret", Namespace: s.Cluster.Namespace, Name: s.Cluster.KubeconfigSecret().Name}
 	if checkpoints.StartedAt != nil {
 		asked.Credentials = s.session.Preflight.Credentials(source)
-		s.credentials = observation.Known(preflight.JudgeCredentials(asked, s.now))
+		s.Credentials = observation.Known(preflight.JudgeCredentials(asked, s.Now))
 	}
-	asIf := *s.cluster
+	asIf := *s.Cluster
 	asIf.Status.Facts = checkpoints
-	needs := migration.NeedsOf(&asIf, s.observed.Provider.Value(), s.now)
+	needs := migration.NeedsOf(&asIf, s.Observed.Provider.Value(), s.Now)
 	switch {
 	case needs.Preflight:
 		asked.Read = s.session.Preflight.Read(ctx, facts.Input{
-			Registries: s.observed.Provider.Value().Registries, Identity: s.identity, Generation: s.cluster.Generation, Source: source,
+			Registries: s.Observed.Provider.Value().Registries, Identity: s.identity, Generation: s.Cluster.Generation, Source: source,
 		})
-		s.preflightAt = asked.At
-		s.observed.Findings = observation.Known(preflight.Judge(asked, s.now))
+		s.PreflightAt = asked.At
+		s.Observed.Findings = observation.Known(preflight.Judge(asked, s.Now))
 	case needs.Cloud:
 		s.session.Preflight.Forget()
 		asked.Cloud = s.session.Preflight.Cloud(ctx, checkpoints.Handover.FinishedAt.Time)
-		s.observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.now))
+		s.Observed.Findings = observation.Known(preflight.JudgeCloud(asked, s.Now))
 	default:
 		s.session.Preflight.Forget()
 	}

@@ -13,13 +13,11 @@ import (
 // Observer reads both clusters and renders what is compared with them. It changes nothing and has no way to: commands use it,
 // too.
 type Observer struct {
-	client                  client.Reader
-	live                    client.Reader
-	controlPlane            *controlplane.Reader
-	catalogue               *provider.Catalogue
-	deadlines               observation.Deadlines
-	requireCloudConfigLabel bool
-	own                     ownObjects
+	management   managementObserver
+	userCluster  userClusterObserver
+	renderer     renderer
+	controlPlane *controlplane.Reader
+	deadlines    observation.Deadlines
 }
 
 // ObserverOptions are what an Observer needs.
@@ -51,15 +49,21 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	case options.Catalogue == nil:
 		return nil, errors.New("an observer needs the catalogue of providers")
 	}
-	return &Observer{
-		client: options.Client, live: options.Live, controlPlane: options.ControlPlane, catalogue: options.Catalogue,
-		deadlines: options.Deadlines, requireCloudConfigLabel: options.RequireCloudConfigLabel,
-		own: ownObjects{keeps: options.KeepReads},
-	}, nil
+	o := &Observer{
+		management: managementObserver{
+			client: options.Client, live: options.Live, catalogue: options.Catalogue,
+			requireCloudConfigLabel: options.RequireCloudConfigLabel, own: ownObjects{keeps: options.KeepReads},
+		},
+		renderer: renderer{catalogue: options.Catalogue}, controlPlane: options.ControlPlane, deadlines: options.Deadlines,
+	}
+	o.userCluster = userClusterObserver{
+		management: &o.management, ledger: options.ControlPlane.Ledger, deadlines: options.Deadlines,
+	}
+	return o, nil
 }
 
 // forget what was read for a Cluster.
 func (o *Observer) forget(key client.ObjectKey) {
-	o.own.forget(key)
+	o.management.own.forget(key)
 	o.controlPlane.Forget(key)
 }

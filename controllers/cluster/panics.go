@@ -11,12 +11,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 )
 
 // panics are the Clusters that a pass panicked about, and when. The same pass would panic again, so it is made again only when
@@ -35,11 +35,11 @@ type panicked struct {
 func (p *panics) wait(s *scope) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last, found := p.last[client.ObjectKeyFromObject(s.cluster)]
-	if !found || last.generation != s.cluster.Generation {
+	last, found := p.last[client.ObjectKeyFromObject(s.Cluster)]
+	if !found || last.generation != s.Cluster.Generation {
 		return 0
 	}
-	return last.until.Sub(s.now)
+	return last.until.Sub(s.Now)
 }
 
 func (p *panics) keep(s *scope, wait time.Duration) {
@@ -48,7 +48,7 @@ func (p *panics) keep(s *scope, wait time.Duration) {
 	if p.last == nil {
 		p.last = map[client.ObjectKey]panicked{}
 	}
-	p.last[client.ObjectKeyFromObject(s.cluster)] = panicked{until: s.now.Add(wait), generation: s.cluster.Generation}
+	p.last[client.ObjectKeyFromObject(s.Cluster)] = panicked{until: s.Now.Add(wait), generation: s.Cluster.Generation}
 }
 
 func (p *panics) forget(key client.ObjectKey) {
@@ -59,14 +59,14 @@ func (p *panics) forget(key client.ObjectKey) {
 
 // passInTurn makes a pass when it may begin, and says in the status why it may not for long.
 func (r *Reconciler) passInTurn(ctx context.Context, s *scope) (ctrl.Result, error) {
-	key := client.ObjectKeyFromObject(s.cluster)
-	switch turn := r.Suspects.begin(key, s.now, func() []client.ObjectKey { return r.clusters(ctx) }); {
+	key := client.ObjectKeyFromObject(s.Cluster)
+	switch turn := r.Suspects.begin(key, s.Now, func() []client.ObjectKey { return r.clusters(ctx) }); {
 	case turn.culprit > 0:
-		if next, err := retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, fmt.Sprintf("The controller was killed %s in "+
-			"the middle of reading this user cluster and "+
-			"no other, so it reads it again only after a while. See its limit of memory, and what the API server of the user cluster "+
-			"answers; its last status stands.",
-			times(turn.culprit)))); err != nil || next.RequeueAfter > 0 {
+		message := fmt.Sprintf("The controller was killed %s in the middle of reading this user cluster and no other, so it reads it "+
+			"again only after a while. See its limit of memory, and what the API server of the user cluster answers; its last status "+
+			"stands.", times(turn.culprit))
+		next, err := retryOnConflict(r.reporter().interrupt(ctx, s, ucv1.InternalErrorReason, message))
+		if err != nil || next.RequeueAfter > 0 {
 			return next, err
 		}
 		return ctrl.Result{RequeueAfter: turn.wait}, nil
@@ -107,7 +107,7 @@ func (r *Reconciler) guardedPass(ctx context.Context, s *scope) (next ctrl.Resul
 		log.FromContext(ctx).Error(kindOf(cause), "A pass panicked", "stack", string(debug.Stack()))
 		const message = "The controller has a fault that this cluster brings out, and it does nothing for the cluster until that is " +
 			"gone. Report the stack in the controller's log; the last status says how far it is."
-		next, err = retryOnConflict(r.interrupt(ctx, s, ucv1.InternalErrorReason, message))
+		next, err = retryOnConflict(r.reporter().interrupt(ctx, s, ucv1.InternalErrorReason, message))
 		if err != nil || next.RequeueAfter > 0 {
 			return
 		}
@@ -125,41 +125,17 @@ func kindOf(cause any) error {
 	return fmt.Errorf("panic with a %T", cause)
 }
 
-// unseen takes a claim back that rests on looking. What was not so before stays: it is not known to be better now.
-func unseen(w *statusWriter, condition metav1.Condition, reason string) {
-	if condition.Status != metav1.ConditionTrue {
-		w.keep(condition.Type)
-		return
-	}
-	w.set(condition.Type, metav1.ConditionUnknown, reason, "The controller does not look at the cluster; condition Ready says why.")
-}
-
 // interrupt writes the last status again, with the word that it is not looked at any more and that a person must act.
-func (r *Reconciler) interrupt(ctx context.Context, s *scope, reason, message string) error {
+func (p reporter) interrupt(ctx context.Context, s *scope, reason, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	before, after := s.cluster.Status, *s.cluster.Status.DeepCopy()
-	after.ObservedGeneration = s.cluster.Generation
-	w := &statusWriter{before: before.Conditions, now: s.now, gen: s.cluster.Generation}
-	for _, condition := range before.Conditions {
-		switch condition.Type {
-		case ucv1.ReadyCondition, ucv1.StalledCondition, ucv1.ReconcilingCondition, ucv1.PausedCondition:
-		case ucv1.CloudLoopsAttendedCondition, ucv1.ReadyToMigrateCondition:
-			unseen(w, condition, reason)
-		default:
-			w.keep(condition.Type)
-		}
-	}
-	w.set(ucv1.ReadyCondition, metav1.ConditionUnknown, reason, message)
-	w.set(ucv1.StalledCondition, metav1.ConditionTrue, reason, message)
-	setPaused(w, s.cluster, "")
-	after.Conditions = w.after
-	if err := r.applyStatus(ctx, s.cluster, after); err != nil {
+	before, after := s.Cluster.Status, status.Interrupted(s.Cluster, s.Now, reason, message)
+	if err := p.applyStatus(ctx, s.Cluster, after); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if was := meta.FindStatusCondition(before.Conditions, ucv1.StalledCondition); was == nil || was.Reason != reason {
-		r.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, reason, message)
-		r.Metrics.stalled(reason)
+		p.event(s, ucv1.TimelineEntry{Step: after.Step}, corev1.EventTypeWarning, reason, message)
+		p.metrics.stalled(reason)
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // written is a controller whose statuses are caught: each is answered by the next of the errors, nil when there is none.
@@ -32,7 +34,7 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
 	g.Expect(ucv1.AddToScheme(scheme)).To(Succeed())
-	w := &written{told: newTold(t), clock: clocktesting.NewFakeClock(start())}
+	w := &written{told: newTold(t), clock: clocktesting.NewFakeClock(passes.Start())}
 	w.reconciler.Clock = w.clock
 	w.reconciler.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourceApply: func(_ context.Context, _ client.Client, _ string, applied runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
@@ -65,7 +67,7 @@ func (w *written) last() *ucv1.Cluster {
 
 // migrated is a Cluster of which all was well in the last pass.
 func migrated() *ucv1.Cluster {
-	cluster := clusterOf(ucv1.OriginMigrating, completed)
+	cluster := passes.ClusterOf(ucv1.OriginMigrating, passes.Completed)
 	cluster.Finalizers = []string{ucv1.ClusterFinalizer}
 	cluster.Status.Conditions = []metav1.Condition{
 		{Type: ucv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: ucv1.MigratedReason, Message: "All is well."},
@@ -86,15 +88,15 @@ func TestAPassThatPanicsIsSaidAndNotRepeated(t *testing.T) {
 	next, err := w.reconcile(cluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(next.RequeueAfter).To(BeNumerically(">=", resting))
-	g.Expect(condition(w.last(), ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
+	g.Expect(passes.Condition(w.last(), ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", metav1.ConditionUnknown),
 		HaveField("Reason", ucv1.InternalErrorReason)), "it is not looked at any more")
-	g.Expect(condition(w.last(), ucv1.ReadyCondition)).To(
+	g.Expect(passes.Condition(w.last(), ucv1.ReadyCondition)).To(
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.InternalErrorReason)),
 	)
-	g.Expect(condition(w.last(), ucv1.StalledCondition)).To(
+	g.Expect(passes.Condition(w.last(), ucv1.StalledCondition)).To(
 		And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", ucv1.InternalErrorReason)),
 	)
-	g.Expect(condition(w.last(), ucv1.CSIReadyCondition).Message).To(Equal("It holds."), "what was said last stays")
+	g.Expect(passes.Condition(w.last(), ucv1.CSIReadyCondition).Message).To(Equal("It holds."), "what was said last stays")
 	g.Expect(w.last().Status.CompletedAt).NotTo(BeNil())
 	g.Expect(w.events()).To(ConsistOf(HavePrefix("Warning InternalError")))
 	g.Expect(w.series(t)).To(HaveKeyWithValue("ccm_migration_stalled_total InternalError", 1.0))
@@ -127,7 +129,7 @@ func TestAPanicIsSaidInTheNextPassWhenTheStatusWasChangedMeanwhile(t *testing.T)
 	g.Expect(next.RequeueAfter).To(Equal(afterVerb))
 	_, err = w.reconcile(cluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(condition(w.last(), ucv1.StalledCondition).Reason).To(Equal(ucv1.InternalErrorReason))
+	g.Expect(passes.Condition(w.last(), ucv1.StalledCondition).Reason).To(Equal(ucv1.InternalErrorReason))
 }
 
 func TestTheTextOfAPanicIsNotLogged(t *testing.T) {
@@ -142,7 +144,7 @@ func TestAStatusThatIsRefused(t *testing.T) {
 	content := apierrors.NewBadRequest("error decoding YAML: yaml: control characters are not allowed")
 	schemaOld := apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.new: field not declared in " +
 		"schema"))
-	inTree := clusterOf(ucv1.OriginInTree)
+	inTree := passes.ClusterOf(ucv1.OriginInTree)
 	inTree.Status.Conditions = []metav1.Condition{
 		{Type: ucv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: ucv1.InTreeReason, Message: "Old."},
 	}
@@ -154,7 +156,7 @@ func TestAStatusThatIsRefused(t *testing.T) {
 	}{
 		"for its content is written without messages": {
 			answers: []error{content}, writes: 2,
-			ready: metav1.Condition{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: notShown},
+			ready: metav1.Condition{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: status.NotShown},
 		},
 		"by a definition that is too old says so": {
 			answers: []error{schemaOld, schemaOld}, writes: 3, fails: true,
@@ -168,7 +170,7 @@ func TestAStatusThatIsRefused(t *testing.T) {
 			_, err := w.reconcile(inTree)
 			g.Expect(err != nil).To(Equal(tc.fails))
 			g.Expect(w.statuses).To(HaveLen(tc.writes))
-			ready := condition(w.last(), ucv1.ReadyCondition)
+			ready := passes.Condition(w.last(), ucv1.ReadyCondition)
 			g.Expect(ready.Status).To(Equal(tc.ready.Status))
 			g.Expect(ready.Reason).To(Equal(tc.ready.Reason))
 			g.Expect(ready.Message).To(ContainSubstring(tc.ready.Message))

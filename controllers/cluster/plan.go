@@ -9,6 +9,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
@@ -39,30 +40,30 @@ func (o *Observer) planInput(
 	ctx context.Context, cluster *ucv1.Cluster, session *usercluster.Session, now time.Time,
 ) (input plan.Input, basis string, err error) {
 	ctx = kept.Live(ctx) // A plan is as old as what was read for it.
-	s := &scope{cluster: cluster.DeepCopy(), session: session.DryRun(), now: now}
+	s := &scope{Pass: status.Pass{Cluster: cluster.DeepCopy(), Now: now}, session: session.DryRun()}
 	o.observeCluster(ctx, s)
-	s.observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
+	s.Observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
 	o.observeControlPlane(ctx, s)
-	before := s.cluster.Status.Inherited
-	if controlPlane, known := s.observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
-		s.cluster.Status.Inherited = migration.InheritedFrom(s.cluster, controlPlane.KCM.Arguments)
+	before := s.Cluster.Status.Inherited
+	if controlPlane, known := s.Observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
+		s.Cluster.Status.Inherited = migration.InheritedFrom(s.Cluster, controlPlane.KCM.Arguments)
 	}
 	o.observeManagement(ctx, s)
-	o.observeUserCluster(ctx, s)
+	o.userCluster.observe(ctx, s)
 	o.observeMachineController(ctx, s)
-	s.observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
-	s.observed.Canary = s.session.Canary.Observe(ctx)
-	o.observeFindings(ctx, s, migration.FactsOfStart(s.cluster))
-	s.cluster.Status.Inherited = before
+	s.Observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
+	s.Observed.Canary = s.session.Canary.Observe(ctx)
+	o.userCluster.observeFindings(ctx, s, migration.FactsOfStart(s.Cluster))
+	s.Cluster.Status.Inherited = before
 
-	input = plan.Input{Start: simulation.Start{Observation: s.observed, Now: s.now}, Pods: s.session.Facts.Evictable(ctx)}
-	if err := o.planObjects(ctx, s, &input); err != nil {
+	input = plan.Input{Start: simulation.Start{Observation: s.Observed, Now: s.Now}, Pods: s.session.Facts.Evictable(ctx)}
+	if err := s.planObjects(ctx, &input); err != nil {
 		return plan.Input{}, "", err
 	}
-	if s.observed.Machines.IsUnknown() {
-		return plan.Input{}, "", errors.New(s.observed.Machines.Why())
+	if s.Observed.Machines.IsUnknown() {
+		return plan.Input{}, "", errors.New(s.Observed.Machines.Why())
 	}
-	input.Pools = poolsOf(s.observed.Machines.Value())
+	input.Pools = poolsOf(s.Observed.Machines.Value())
 	return input, basisOf(s), nil
 }
 
@@ -76,7 +77,7 @@ func poolsOf(machines observation.Machines) map[string]plan.Pool {
 }
 
 // planObjects are the objects of the sets, and what a dry run says of them. Without any the plan ends where they are needed.
-func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input) error {
+func (s *scope) planObjects(ctx context.Context, input *plan.Input) error {
 	if len(s.addons.CCM.Objects) == 0 {
 		return nil
 	}
@@ -97,7 +98,7 @@ func (o *Observer) planObjects(ctx context.Context, s *scope, input *plan.Input)
 // what is rolled. Like the digest of a plan it has no Machine, no Node and no number of replicas: those change from minute to
 // minute.
 func basisOf(s *scope) string {
-	o, parts := s.observed, []any{s.cluster.UID, s.cluster.Generation, s.profile, s.profileProblem}
+	o, parts := s.Observed, []any{s.Cluster.UID, s.Cluster.Generation, s.profile, s.profileProblem}
 	config := o.CloudConfig.Value()
 	parts = append(parts, o.Contenders.Value(), config.Ref, config.Version, config.Problem)
 
@@ -135,8 +136,8 @@ func (o *Observer) AdoptionPlan(
 		return nil, errors.New("nothing was rendered yet, because what the CCM inherits is recorded at the start; look at condition " +
 			"PreflightPassed, or Ready, for what stands against that")
 	}
-	s := &scope{cluster: cluster, session: session}
-	s.observed.Cluster = cluster
+	s := &scope{Pass: status.Pass{Cluster: cluster}, session: session}
+	s.Observed.Cluster = cluster
 	o.observeManagement(ctx, s)
 	if len(s.addons.CCM.Objects) == 0 {
 		if s.renderProblem == "" {
@@ -144,7 +145,7 @@ func (o *Observer) AdoptionPlan(
 		}
 		return nil, errors.New(s.renderProblem)
 	}
-	inventory, err := o.readInventory(ctx, s)
+	inventory, err := o.management.readInventory(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -143,14 +143,14 @@ func (p *Planner) observe(s *scope) observation.Observed[observation.ForeseenPla
 	basis := basisOf(s)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := client.ObjectKeyFromObject(s.cluster)
+	key := client.ObjectKeyFromObject(s.Cluster)
 	one := p.plans[key]
 	if one == nil {
 		one = &planned{}
 		p.plans[key] = one
 	}
 	current := one.basis == basis || one.problem != ""
-	lasts := current && migration.PlanLasts(one.plan, s.cluster, s.now)
+	lasts := current && migration.PlanLasts(one.plan, s.Cluster, s.Now)
 	if !lasts && !one.wanted {
 		one.wanted = wake(p.asked, key)
 	}
@@ -159,7 +159,7 @@ func (p *Planner) observe(s *scope) observation.Observed[observation.ForeseenPla
 		return observation.Unknown[observation.ForeseenPlan](planOutdated)
 	case one.problem != "":
 		return observation.Unknown[observation.ForeseenPlan](one.problem)
-	case !lasts && one.plan.Digest == s.cluster.Spec.Approval.PlanDigest:
+	case !lasts && one.plan.Digest == s.Cluster.Spec.Approval.PlanDigest:
 		return observation.Unknown[observation.ForeseenPlan](planOutdated)
 	}
 	return observation.Known(one.plan)

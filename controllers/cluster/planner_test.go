@@ -13,8 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func plannerOf(t *testing.T, registry *usercluster.Registry, objects ...client.Object) *Planner {
@@ -22,15 +24,15 @@ func plannerOf(t *testing.T, registry *usercluster.Registry, objects ...client.O
 	scheme := runtime.NewScheme()
 	NewWithT(t).Expect(ucv1.AddToScheme(scheme)).To(Succeed())
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	return NewPlanner(observerOf(t, c, c), c, registry, clocktesting.NewFakeClock(start()))
+	return NewPlanner(observerOf(t, c, c), c, registry, clocktesting.NewFakeClock(passes.Start()))
 }
 
 // awaiting is the pass of a Cluster whose plan is to be approved, with one MachineDeployment.
 func awaiting(after time.Duration) *scope {
-	s := &scope{cluster: clusterOf(ucv1.OriginMigrating), now: start().Add(after)}
-	s.cluster.Spec.Mode = ucv1.PlanOnlyMode
-	s.observed.Cluster = s.cluster
-	s.observed.Machines = observation.Known(observation.Machines{Deployments: []observation.MachineDeployment{poolOf("a")}})
+	s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating), Now: passes.Start().Add(after)}}
+	s.Cluster.Spec.Mode = ucv1.PlanOnlyMode
+	s.Observed.Cluster = s.Cluster
+	s.Observed.Machines = observation.Known(observation.Machines{Deployments: []observation.MachineDeployment{poolOf("a")}})
 	return s
 }
 
@@ -40,8 +42,8 @@ func poolOf(name string) observation.MachineDeployment {
 
 // knows says that the planner made a plan of what a pass saw.
 func (p *Planner) knows(s *scope, digest string) {
-	p.plans[client.ObjectKeyFromObject(s.cluster)] = &planned{
-		basis: basisOf(s), plan: observation.ForeseenPlan{Digest: digest, MadeAt: start()},
+	p.plans[client.ObjectKeyFromObject(s.Cluster)] = &planned{
+		basis: basisOf(s), plan: observation.ForeseenPlan{Digest: digest, MadeAt: passes.Start()},
 	}
 }
 
@@ -55,17 +57,17 @@ func TestAPassKnowsAPlanOnlyWhileItIsOfWhatThePassSees(t *testing.T) {
 	}{
 		"one that was just made":           {known: true},
 		"one that was made a minute ago":   {after: time.Minute, known: true, asks: true},
-		"one of another spec":              {change: func(s *scope) { s.cluster.Generation++ }, asks: true},
-		"one of another Cluster":           {change: func(s *scope) { s.cluster.UID = "2" }, asks: true},
+		"one of another spec":              {change: func(s *scope) { s.Cluster.Generation++ }, asks: true},
+		"one of another Cluster":           {change: func(s *scope) { s.Cluster.UID = "2" }, asks: true},
 		"one with another profile":         {change: func(s *scope) { s.profile = &ucv1.ProviderProfileSpec{} }, asks: true},
 		"one before a MachineDeployment":   {change: func(s *scope) { pools(s, poolOf("a"), poolOf("b")) }, asks: true},
 		"one before a pause":               {change: func(s *scope) { pools(s, pausedPool("a")) }, asks: true},
 		"one of so many Machines":          {change: func(s *scope) { pools(s, observation.MachineDeployment{Ref: poolOf("a").Ref}) }, known: true},
-		"one of other arguments":           {change: func(s *scope) { s.observed.ControlPlane = observation.Known(observation.ControlPlane{}) }, asks: true},
+		"one of other arguments":           {change: func(s *scope) { s.Observed.ControlPlane = observation.Known(observation.ControlPlane{}) }, asks: true},
 		"the approved one, just made":      {after: 29 * time.Second, change: approves(digest), known: true},
 		"the approved one, some time ago":  {after: 30 * time.Second, change: approves(digest), asks: true},
 		"another than the approved one":    {after: 30 * time.Second, change: approves("b"), known: true},
-		"one when Machines are not looked": {change: func(s *scope) { s.observed.Machines = observation.Unknown[observation.Machines]("") }, asks: true},
+		"one when Machines are not looked": {change: func(s *scope) { s.Observed.Machines = observation.Unknown[observation.Machines]("") }, asks: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -87,7 +89,7 @@ func TestAPassKnowsAPlanOnlyWhileItIsOfWhatThePassSees(t *testing.T) {
 }
 
 func pools(s *scope, deployments ...observation.MachineDeployment) {
-	s.observed.Machines = observation.Known(observation.Machines{Deployments: deployments})
+	s.Observed.Machines = observation.Known(observation.Machines{Deployments: deployments})
 }
 
 func pausedPool(name string) observation.MachineDeployment {
@@ -97,7 +99,7 @@ func pausedPool(name string) observation.MachineDeployment {
 }
 
 func approves(digest string) func(*scope) {
-	return func(s *scope) { s.cluster.Spec.Approval.PlanDigest = digest }
+	return func(s *scope) { s.Cluster.Spec.Approval.PlanDigest = digest }
 }
 
 func TestAPlanThatCannotBeMadeIsSaidAndTriedAgainAfterAMinute(t *testing.T) {
@@ -110,13 +112,13 @@ func TestAPlanThatCannotBeMadeIsSaidAndTriedAgainAfterAMinute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, s := NewWithT(t), awaiting(0)
-			p := plannerOf(t, tc.registry, s.cluster)
+			p := plannerOf(t, tc.registry, s.Cluster)
 			g.Expect(p.observe(s).Why()).To(Equal(planOutdated))
 			makePlan(t, p, s)
 			g.Expect(p.made).To(HaveLen(1), "a pass reads it")
 			g.Expect(p.observe(s).Why()).To(ContainSubstring(tc.problem))
 			g.Expect(p.asked).To(HaveLen(1), "not at once")
-			s.now = start().Add(time.Minute)
+			s.Now = passes.Start().Add(time.Minute)
 			g.Expect(p.observe(s).Why()).To(ContainSubstring(tc.problem), "still")
 			g.Expect(p.asked).To(HaveLen(2))
 		})
@@ -125,7 +127,7 @@ func TestAPlanThatCannotBeMadeIsSaidAndTriedAgainAfterAMinute(t *testing.T) {
 
 func makePlan(t *testing.T, p *Planner, s *scope) {
 	t.Helper()
-	_, err := p.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s.cluster)})
+	_, err := p.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s.Cluster)})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }
 
@@ -133,7 +135,7 @@ func TestThePlanOfAClusterThatIsGoneIsForgotten(t *testing.T) {
 	g, s := NewWithT(t), awaiting(0)
 	p := plannerOf(t, usercluster.NewRegistry(usercluster.Options{}))
 	p.observe(s)
-	p.forget(client.ObjectKeyFromObject(s.cluster))
+	p.forget(client.ObjectKeyFromObject(s.Cluster))
 	makePlan(t, p, s)
 	g.Expect(p.plans).To(BeEmpty(), "what was asked before is not made")
 	g.Expect(p.made).To(BeEmpty())

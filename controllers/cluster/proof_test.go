@@ -13,22 +13,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
-func handingOver(c *ucv1.Cluster) { c.Status.StartedAt = at(start()) }
+func handingOver(c *ucv1.Cluster) { c.Status.StartedAt = passes.At(passes.Start()) }
 
 func handedOver(c *ucv1.Cluster) {
 	handingOver(c)
-	c.Status.Handover = &ucv1.HandoverStatus{FinishedAt: at(start())}
+	c.Status.Handover = &ucv1.HandoverStatus{FinishedAt: passes.At(passes.Start())}
 }
 
 func rollingBackAgain(c *ucv1.Cluster) {
 	handedOver(c)
-	c.Status.Rollback = &ucv1.RollbackStatus{StartedAt: at(start())}
+	c.Status.Rollback = &ucv1.RollbackStatus{StartedAt: passes.At(passes.Start())}
 }
 
 // The annotations are missing in each case, which is something to do.
@@ -62,20 +64,20 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 				},
 			})
 			g.Expect(err).NotTo(HaveOccurred())
-			s := &scope{cluster: clusterOf(ucv1.OriginMigrating, tc.stands), now: start()}
-			s.observed = observation.Observation{
-				Cluster: s.cluster, Provider: observation.Known(observation.Provider{CanMigrate: tc.acts}),
+			s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating, tc.stands), Now: passes.Start()}}
+			s.Observed = observation.Observation{
+				Cluster: s.Cluster, Provider: observation.Known(observation.Provider{CanMigrate: tc.acts}),
 			}
 			for range 2 {
 				observer.observeControlPlane(t.Context(), s)
 			}
 			g.Expect(lists).To(Equal(1), "the second pass uses what the first one read")
-			if failure := migration.Decide(s.observed, s.now).Calls(); failure != nil { // The status has it already.
-				s.cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: failure.Reason}}
+			if failure := migration.Decide(s.Observed, s.Now).Calls(); failure != nil { // The status has it already.
+				s.Cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: failure.Reason}}
 			}
-			s.now = clock.RealClock{}.Now() // A pass that began after what was kept was read.
+			s.Now = clock.RealClock{}.Now() // A pass that began after what was kept was read.
 			(&Reconciler{Observer: observer}).decide(t.Context(), s)
-			g.Expect(s.decision.Next() != nil).To(Equal(tc.acts))
+			g.Expect(s.Decision.Next() != nil).To(Equal(tc.acts))
 			g.Expect(lists - 1).To(Equal(tc.again))
 		})
 	}
@@ -83,9 +85,9 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 
 func TestLookingAgainKeepsWhatTheUserClusterShowedOfTheMachineController(t *testing.T) {
 	g, live := NewWithT(t), fake.NewClientBuilder().Build()
-	s := &scope{cluster: clusterOf(ucv1.OriginMigrating, handingOver), now: start()}
-	s.cluster.Spec.MachineController.Location = ucv1.UserClusterLocation
-	s.observed.MachineController = observation.Known([]observation.MachineControllerDeployment{{InUserCluster: true}})
+	s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating, handingOver), Now: passes.Start()}}
+	s.Cluster.Spec.MachineController.Location = ucv1.UserClusterLocation
+	s.Observed.MachineController = observation.Known([]observation.MachineControllerDeployment{{InUserCluster: true}})
 	observerOf(t, live, live).observeAgain(t.Context(), s, migration.Confirmation{Managers: true})
-	g.Expect(s.observed.MachineController.IsKnown()).To(BeTrue())
+	g.Expect(s.Observed.MachineController.IsKnown()).To(BeTrue())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // writes are what a pass writes, in order, and the records among it.
@@ -46,14 +47,14 @@ func (w *writes) client() client.Client {
 
 // newFact has a new fact to persist.
 func newFact() *scope {
-	c := clusterOf(ucv1.OriginMigrating)
+	c := passes.ClusterOf(ucv1.OriginMigrating)
 	facts := c.Status.Facts.DeepCopy()
 	facts.RollGeneration = "1767268800"
 	s := passOf(c, migration.Decision{Step: ucv1.StepRoll, Facts: facts, Action: &outcome.Action{Kind: outcome.ActionRecord}})
-	s.observed.Keeper = observation.Known(
+	s.Observed.Keeper = observation.Known(
 		observation.Ref{Kind: "Deployment", Namespace: c.Namespace, Name: "kube-controller-manager", UID: "kcm"},
 	)
-	s.observed.Record = observation.Absent[observation.Record]()
+	s.Observed.Record = observation.Absent[observation.Record]()
 	return s
 }
 
@@ -66,22 +67,22 @@ func TestTheRecordIsNeverBehindTheStatus(t *testing.T) {
 	}{
 		"it is written first": {writes: []string{"record", "status"}},
 		"one of an earlier fact is written again": {writes: []string{"record", "status"}, when: func(s *scope, _ *writes) {
-			s.observed.Record = observation.Known(*migration.RecordOf(s.cluster, "kcm", s.cluster.Status.Facts))
+			s.Observed.Record = observation.Known(*migration.RecordOf(s.Cluster, "kcm", s.Cluster.Status.Facts))
 		}},
 		"one that says the same is left alone": {writes: []string{"status"}, when: func(s *scope, _ *writes) {
-			s.observed.Record = observation.Known(*migration.RecordOf(s.cluster, "kcm", *s.decision.Facts))
+			s.Observed.Record = observation.Known(*migration.RecordOf(s.Cluster, "kcm", *s.Decision.Facts))
 		}},
 		"without it, no status is written": {
 			writes: []string{"record"}, fails: true, when: func(_ *scope, w *writes) { w.refuse = errors.New("quota") },
 		},
 		"while no one knows whose it is, no status is written": {
-			fails: true, when: func(s *scope, _ *writes) { s.observed.Keeper = observation.Unknown[observation.Ref]("timeout") },
+			fails: true, when: func(s *scope, _ *writes) { s.Observed.Keeper = observation.Unknown[observation.Ref]("timeout") },
 		},
 		"without a control plane there is none": {
-			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.observed.Keeper = observation.Absent[observation.Ref]() },
+			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.Observed.Keeper = observation.Absent[observation.Ref]() },
 		},
 		"in-tree there is none": {
-			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.decision.Facts.Origin = ucv1.OriginInTree },
+			writes: []string{"status"}, when: func(s *scope, _ *writes) { s.Decision.Facts.Origin = ucv1.OriginInTree },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestTheRecordIsNeverBehindTheStatus(t *testing.T) {
 			if tc.when != nil {
 				tc.when(s, w)
 			}
-			err := told.reconciler.report(t.Context(), s)
+			err := told.reconciler.reporter().report(t.Context(), s)
 			g.Expect(err != nil).To(Equal(tc.fails), "%v", err)
 			g.Expect(w.order).To(Equal(tc.writes))
 		})
@@ -104,8 +105,8 @@ func TestTheRecordOutlivesTheCluster(t *testing.T) {
 	g := NewWithT(t)
 	w, told, s := &writes{}, newTold(t), newFact()
 	told.reconciler.Client = w.client()
-	s.cluster.Status.Facts = *s.decision.Facts
-	g.Expect(told.reconciler.release(t.Context(), s)).To(Succeed())
+	s.Cluster.Status.Facts = *s.Decision.Facts
+	g.Expect(told.reconciler.writer().release(t.Context(), s)).To(Succeed())
 	g.Expect(w.order).To(Equal([]string{"record", "finalizer"}), "what someone deleted is written before the Cluster goes")
 	owners := w.records[0].GetOwnerReferences()
 	g.Expect(owners).To(ConsistOf(And(HaveField("Kind", "Deployment"), HaveField("UID", BeEquivalentTo("kcm")))))
@@ -118,7 +119,7 @@ func TestTheRecordOutlivesTheCluster(t *testing.T) {
 	}
 	g.Expect(migration.DecodeRecord(decoded).Facts.RollGeneration).To(Equal("1767268800"))
 
-	s.observed.Keeper = observation.Known(observation.Ref{Kind: "Secret", Name: "alpha-kubeconfig", UID: "kubeconfig"})
-	g.Expect(told.reconciler.release(t.Context(), s)).To(Succeed())
+	s.Observed.Keeper = observation.Known(observation.Ref{Kind: "Secret", Name: "alpha-kubeconfig", UID: "kubeconfig"})
+	g.Expect(told.reconciler.writer().release(t.Context(), s)).To(Succeed())
 	g.Expect(w.records[1].GetOwnerReferences()).To(BeEmpty(), "a kubeconfig is made again with other credentials")
 }

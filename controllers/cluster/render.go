@@ -12,16 +12,21 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
 )
 
+// renderer makes what the user cluster is compared with.
+type renderer struct {
+	catalogue *provider.Catalogue
+}
+
 // render makes the addons that the user cluster is compared with, from what was observed in the management cluster. Before the
 // start there is nothing that a CCM would inherit, and nothing is rendered.
-func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
-	if s.cluster.Status.Inherited == nil {
+func (r renderer) render(s *scope, profile provider.Profile, cloudConfig map[string][]byte) {
+	if s.Cluster.Status.Inherited == nil {
 		return
 	}
 	if s.renderProblem = cmp.Or(s.profileProblem, s.cloudConfigProblem()); s.renderProblem != "" {
 		return
 	}
-	addons, err := o.rendered(s, profile, cloudConfig)
+	addons, err := r.rendered(s, profile, cloudConfig)
 	if err != nil {
 		s.renderProblem = err.Error()
 		return
@@ -34,18 +39,18 @@ func (o *Observer) render(s *scope, profile provider.Profile, cloudConfig map[st
 
 // rendered: the profile comes before the probe is made and the CCM gets the lock, which go on with what it made of the CCM; the
 // place comes last, because nothing else needs to know it.
-func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (manifest.Addons, error) {
+func (r renderer) rendered(s *scope, profile provider.Profile, cloudConfig map[string][]byte) (manifest.Addons, error) {
 	none, needs := manifest.Addons{}, s.needs()
 	addons, err := profile.Render(manifest.RenderInput{
-		Version:     s.cluster.Spec.Version,
-		Inherited:   *s.cluster.Status.Inherited,
+		Version:     s.Cluster.Spec.Version,
+		Inherited:   *s.Cluster.Status.Inherited,
 		CloudConfig: cloudConfig,
-		ClusterUID:  migration.ClusterUID(s.cluster),
+		ClusterUID:  migration.ClusterUID(s.Cluster),
 	})
 	if err != nil {
 		return none, err
 	}
-	if addons, err = o.overlaid(s, addons); err != nil {
+	if addons, err = r.overlaid(s, addons); err != nil {
 		return none, err
 	}
 	if needs.WithholdCloudNode {
@@ -56,7 +61,7 @@ func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[
 	if addons.Probe, err = render.Probe(addons.CCM, s.identity); err != nil {
 		return none, err
 	}
-	if addons.CCM, err = o.withLock(s, addons.CCM); err != nil {
+	if addons.CCM, err = s.withLock(addons.CCM); err != nil {
 		return none, err
 	}
 	if addons, err = s.placed(addons); err != nil {
@@ -69,11 +74,11 @@ func (o *Observer) rendered(s *scope, profile provider.Profile, cloudConfig map[
 }
 
 // overlaid are the addons with the profile, if there is one.
-func (o *Observer) overlaid(s *scope, addons manifest.Addons) (manifest.Addons, error) {
+func (r renderer) overlaid(s *scope, addons manifest.Addons) (manifest.Addons, error) {
 	if s.profile == nil {
 		return addons, nil
 	}
-	made, problems := o.catalogue.Overlay(addons, *s.profile, s.cluster.Spec.Version)
+	made, problems := r.catalogue.Overlay(addons, *s.profile, s.Cluster.Spec.Version)
 	if len(problems) > 0 {
 		return manifest.Addons{}, errors.New(profileUnusable(s.profile.ProviderName, problems))
 	}
@@ -81,11 +86,11 @@ func (o *Observer) overlaid(s *scope, addons manifest.Addons) (manifest.Addons, 
 }
 
 // withLock is the CCM with the lock, while it is to have that.
-func (o *Observer) withLock(s *scope, ccm manifest.Set) (manifest.Set, error) {
+func (s *scope) withLock(ccm manifest.Set) (manifest.Set, error) {
 	if !s.needs().Lock {
 		return ccm, nil
 	}
-	configuration, problems := handover.RenderLock(s.cluster.Spec.Version, s.observed.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(s.Cluster.Spec.Version, s.Observed.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return manifest.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
 	}
@@ -97,17 +102,17 @@ func (o *Observer) withLock(s *scope, ccm manifest.Set) (manifest.Set, error) {
 
 // placed puts the CCM and its probe beside the control plane, where the Cluster wants that.
 func (s *scope) placed(addons manifest.Addons) (manifest.Addons, error) {
-	if !s.cluster.CCMInControlPlane() {
+	if !s.Cluster.CCMInControlPlane() {
 		return addons, nil
 	}
 	if s.session == nil {
-		return manifest.Addons{}, errors.New("the user cluster is not reachable: " + s.observed.Connection.Message)
+		return manifest.Addons{}, errors.New("the user cluster is not reachable: " + s.Observed.Connection.Message)
 	}
 	kubeconfig, err := s.session.KubeconfigWith(render.TokenFile)
 	if err != nil {
 		return manifest.Addons{}, err
 	}
-	place := render.Place{Namespace: s.cluster.Namespace, Cluster: s.cluster.Name, Kubeconfig: kubeconfig}
+	place := render.Place{Namespace: s.Cluster.Namespace, Cluster: s.Cluster.Name, Kubeconfig: kubeconfig}
 	for _, set := range []*manifest.Set{&addons.CCM, &addons.Probe} {
 		if *set, err = place.Put(*set); err != nil {
 			return manifest.Addons{}, err
@@ -118,8 +123,8 @@ func (s *scope) placed(addons manifest.Addons) (manifest.Addons, error) {
 
 // cloudConfigProblem names the Secret without which nothing is rendered; empty when it can be used.
 func (s *scope) cloudConfigProblem() string {
-	config := s.observed.CloudConfig
-	secret := "Secret " + s.cluster.Namespace + "/" + s.cluster.Spec.Cloud.ConfigSecretRef.Name
+	config := s.Observed.CloudConfig
+	secret := "Secret " + s.Cluster.Namespace + "/" + s.Cluster.Spec.Cloud.ConfigSecretRef.Name
 	switch {
 	case config.IsAbsent():
 		return secret + " with the cloud configuration does not exist; create it"

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,54 +9,65 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
+// reporter says what a pass came to: in the status, in events and in metrics.
+type reporter struct {
+	writer
+
+	recorder events.EventRecorder
+	metrics  *Metrics
+	pending  *pendingTimeline
+}
+
 // report writes the status once, then tells events and metrics what it changed. Nothing is written when nothing changed.
-func (r *Reconciler) report(ctx context.Context, s *scope) error {
-	if s.decision.Next() != nil && s.decision.Next().Kind == outcome.ActionRelease && s.actErr == nil {
-		r.event(s, ucv1.TimelineEntry{Step: s.decision.Step}, corev1.EventTypeNormal, releasedEvent, s.decision.Next().Why)
+func (p reporter) report(ctx context.Context, s *scope) error {
+	if s.Decision.Next() != nil && s.Decision.Next().Kind == outcome.ActionRelease && s.ActErr == nil {
+		p.event(s, ucv1.TimelineEntry{Step: s.Decision.Step}, corev1.EventTypeNormal, releasedEvent, s.Decision.Next().Why)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	key := client.ObjectKeyFromObject(s.cluster)
-	s.pendingTimeline = r.pendingTimeline.take(key)
-	before := s.cluster.Status
-	after := computeStatus(s)
-	r.Metrics.stands(key, after.Conditions)
+	key := client.ObjectKeyFromObject(s.Cluster)
+	s.Pending = p.pending.take(key)
+	before := s.Cluster.Status
+	after := status.Compute(&s.Pass)
+	p.metrics.stands(key, after.Conditions)
 	if equality.Semantic.DeepEqual(before, after) {
-		return r.keepRecord(ctx, s, after.Facts)
+		return p.keepRecord(ctx, s, after.Facts)
 	}
-	err := r.persist(ctx, s, after)
+	err := p.persist(ctx, s, after)
 	if isRefused(err) {
-		return r.reportRefused(ctx, s, after, err)
+		return p.reportRefused(ctx, s, after, err)
 	}
 	if err != nil {
-		r.pendingTimeline.keep(key, verbsOf(entriesOf(s, after)))
+		p.pending.keep(key, verbsOf(status.Entries(&s.Pass, after)))
 		return client.IgnoreNotFound(err)
 	}
 	logStep(ctx, before, after)
-	r.tell(s, before, after)
+	p.tell(s, before, after)
 	return nil
 }
 
 // persist the facts in the record and then in the status: what rests on one finds it in both.
-func (r *Reconciler) persist(ctx context.Context, s *scope, after ucv1.ClusterStatus) error {
-	if err := r.keepRecord(ctx, s, after.Facts); err != nil {
+func (p reporter) persist(ctx context.Context, s *scope, after ucv1.ClusterStatus) error {
+	if err := p.keepRecord(ctx, s, after.Facts); err != nil {
 		return err
 	}
-	return r.applyStatus(ctx, s.cluster, after)
+	return p.applyStatus(ctx, s.Cluster, after)
 }
 
 // applyStatus applies the whole intent with the resourceVersion that it was computed from: a status that comes from a
 // stale cache would drop rollGeneration, and Machines would roll twice. A conflict is a new pass.
-func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, status ucv1.ClusterStatus) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
+func (w writer) applyStatus(ctx context.Context, cluster *ucv1.Cluster, wanted ucv1.ClusterStatus) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&wanted)
 	if err != nil {
 		return err
 	}
@@ -69,7 +79,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, cluster *ucv1.Cluster, sta
 	object.SetName(cluster.Name)
 	object.SetUID(cluster.UID)
 	object.SetResourceVersion(cluster.ResourceVersion)
-	return r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+	return w.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 }
 
@@ -93,8 +103,6 @@ func logStep(ctx context.Context, before, after ucv1.ClusterStatus) {
 	}
 }
 
-const notShown = "The API server refused the texts of this status; the controller's log has them."
-
 // isRefused says that the same status would be refused again. One that does not fit the definition of the Cluster in the API
 // server is an internal error there:
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/structuredmerge.go
@@ -105,33 +113,23 @@ func isRefused(err error) bool {
 
 // reportRefused writes what can be written: the status without texts for people, else the last one, which no longer says that
 // all is well. Otherwise that would stay, whatever happens to the cluster.
-func (r *Reconciler) reportRefused(ctx context.Context, s *scope, after ucv1.ClusterStatus, refusal error) error {
+func (p reporter) reportRefused(ctx context.Context, s *scope, after ucv1.ClusterStatus, refusal error) error {
 	log.FromContext(ctx).Error(refusal, "The API server refused the status", "conditions", after.Conditions)
 	bare := *after.DeepCopy()
-	withoutMessages(&bare)
-	err := r.applyStatus(ctx, s.cluster, bare)
+	status.WithoutMessages(&bare)
+	err := p.applyStatus(ctx, s.Cluster, bare)
 	if err == nil {
-		r.tell(s, s.cluster.Status, bare)
+		p.tell(s, s.Cluster.Status, bare)
 		return nil
 	}
-	r.pendingTimeline.keep(client.ObjectKeyFromObject(s.cluster), verbsOf(entriesOf(s, after)))
+	p.pending.keep(client.ObjectKeyFromObject(s.Cluster), verbsOf(status.Entries(&s.Pass, after)))
 	if !isRefused(err) {
 		return client.IgnoreNotFound(err)
 	}
-	if err := r.interrupt(ctx, s, ucv1.StatusRefusedReason, "The API server refuses the status of this Cluster, and the "+
+	if err := p.interrupt(ctx, s, ucv1.StatusRefusedReason, "The API server refuses the status of this Cluster, and the "+
 		"controller's log says why. "+
 		"Apply the CustomResourceDefinitions of the controller's own version: an older one does not know all fields."); err != nil {
 		return err
 	}
 	return refusal
-}
-
-// withoutMessages leaves nothing in a status that is there for people to read only.
-func withoutMessages(status *ucv1.ClusterStatus) {
-	eachText(reflect.ValueOf(status), "", func(field, text string) string {
-		if field == "Message" && text != "" {
-			return notShown
-		}
-		return text
-	})
 }

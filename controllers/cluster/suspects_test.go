@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // left are the Clusters whose files are there, with the deaths that they tell of.
@@ -53,13 +54,15 @@ func TestSuspectsGoLastAndAlone(t *testing.T) {
 	g, directory := NewWithT(t), t.TempDir()
 	died := NewSuspects(directory, logr.Discard())
 	for i := range 2 {
-		g.Expect(died.begin(keyOf(i), start(), fleet(4)).wait).To(BeZero())
+		g.Expect(died.begin(keyOf(i), passes.Start(), fleet(4)).wait).To(BeZero())
 	}
 	g.Expect(left(t, directory)).To(Equal(map[string]string{"user/c0": "0", "user/c1": "0"}), "the files are there while the "+
 		"passes last")
 
 	s := NewSuspects(directory, logr.Discard())
-	waits := func(i int, at time.Duration) time.Duration { return s.begin(keyOf(i), start().Add(at), fleet(4)).wait }
+	waits := func(i int, at time.Duration) time.Duration {
+		return s.begin(keyOf(i), passes.Start().Add(at), fleet(4)).wait
+	}
 	g.Expect(waits(0, 0)).To(Equal(time.Second), "others had no pass yet")
 	g.Expect(waits(2, 0)).To(BeZero())
 	s.end(keyOf(2), true)
@@ -87,9 +90,11 @@ func TestSuspectsGoLastAndAlone(t *testing.T) {
 // A fleet that never pauses lets a suspect through after a while, and one Cluster that never has a pass keeps none away for ever.
 func TestSuspectsDoNotWaitForEver(t *testing.T) {
 	g, directory := NewWithT(t), t.TempDir()
-	NewSuspects(directory, logr.Discard()).begin(keyOf(0), start(), fleet(3))
+	NewSuspects(directory, logr.Discard()).begin(keyOf(0), passes.Start(), fleet(3))
 	s := NewSuspects(directory, logr.Discard())
-	waits := func(i int, at time.Duration) time.Duration { return s.begin(keyOf(i), start().Add(at), fleet(3)).wait }
+	waits := func(i int, at time.Duration) time.Duration {
+		return s.begin(keyOf(i), passes.Start().Add(at), fleet(3)).wait
+	}
 	g.Expect(waits(1, 0)).To(BeZero())
 	g.Expect(waits(0, 9*time.Minute)).To(Equal(time.Second))
 	g.Expect(waits(0, 10*time.Minute)).To(Equal(time.Second), "a pass is being made")
@@ -103,9 +108,9 @@ func TestSuspectsDoNotWaitForEver(t *testing.T) {
 	g.Expect(waits(2, 11*time.Minute+time.Second)).To(BeZero())
 	s.end(keyOf(2), true)
 
-	NewSuspects(directory, logr.Discard()).begin(keyOf(0), start(), fleet(1))
+	NewSuspects(directory, logr.Discard()).begin(keyOf(0), passes.Start(), fleet(1))
 	s = NewSuspects(directory, logr.Discard())
-	s.begin(keyOf(1), start(), fleet(2))
+	s.begin(keyOf(1), passes.Start(), fleet(2))
 	waits(0, 10*time.Minute)
 	waits(0, 11*time.Minute)
 	g.Expect(waits(2, 11*time.Minute)).To(Equal(time.Second))
@@ -120,15 +125,15 @@ func TestACulpritWaitsLongerEachTime(t *testing.T) {
 			g, directory := NewWithT(t), t.TempDir()
 			NewSuspects(directory, logr.Discard()).write(keyOf(0), deaths)
 			s := NewSuspects(directory, logr.Discard())
-			first := s.begin(keyOf(0), start(), fleet(1))
+			first := s.begin(keyOf(0), passes.Start(), fleet(1))
 			if want == 0 {
 				g.Expect(first).To(Equal(turn{}))
 				return
 			}
 			g.Expect(first).To(Equal(turn{wait: want, culprit: deaths}))
-			g.Expect(s.begin(keyOf(1), start(), fleet(1)).wait).To(BeZero(), "no one waits with it")
+			g.Expect(s.begin(keyOf(1), passes.Start(), fleet(1)).wait).To(BeZero(), "no one waits with it")
 			s.end(keyOf(1), true)
-			g.Expect(s.begin(keyOf(0), start().Add(want), fleet(1))).To(Equal(turn{}))
+			g.Expect(s.begin(keyOf(0), passes.Start().Add(want), fleet(1))).To(Equal(turn{}))
 			g.Expect(left(t, directory)).To(Equal(map[string]string{"user/c0": fmt.Sprint(deaths + 1)}))
 			s.end(keyOf(0), true)
 			g.Expect(left(t, directory)).To(BeEmpty(), "one success clears it")
@@ -143,13 +148,13 @@ func TestAStateDirectoryThatCannotBeUsedStopsNothing(t *testing.T) {
 	lines := 0
 	s := NewSuspects(filepath.Join(file, "below"), logr.New(countingSink{&lines}))
 	for i := range 3 {
-		g.Expect(s.begin(keyOf(i), start(), fleet(3))).To(Equal(turn{}))
+		g.Expect(s.begin(keyOf(i), passes.Start(), fleet(3))).To(Equal(turn{}))
 		s.end(keyOf(i), true)
 	}
 	g.Expect(lines).To(Equal(1), "it is logged once")
 
 	var none *Suspects
-	g.Expect(none.begin(keyOf(0), start(), fleet(1))).To(Equal(turn{}))
+	g.Expect(none.begin(keyOf(0), passes.Start(), fleet(1))).To(Equal(turn{}))
 	none.end(keyOf(0), true)
 	none.forget(keyOf(0))
 	g.Expect(NewSuspects("", logr.Discard())).To(BeNil())
@@ -173,11 +178,11 @@ func (c countingSink) WithName(string) logr.LogSink   { return c }
 // What is read of a Cluster is read while its file is there, and a pass that panics leaves none.
 func TestTheFileIsThereBeforeAnythingIsRead(t *testing.T) {
 	g, directory := NewWithT(t), t.TempDir()
-	cluster := clusterOf(ucv1.OriginInTree)
+	cluster := passes.ClusterOf(ucv1.OriginInTree)
 	w := newWritten(t, cluster)
 	w.reconciler.Suspects = NewSuspects(directory, logr.Discard())
 	reads := 0
-	w.reconciler.Observer.live = interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+	w.reconciler.Observer.management.live = interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			reads++
 			g.Expect(left(t, directory)).To(Equal(map[string]string{client.ObjectKeyFromObject(cluster).String(): "0"}))
@@ -197,7 +202,7 @@ func TestTheFileIsThereBeforeAnythingIsRead(t *testing.T) {
 
 func TestTheStatusNamesACulprit(t *testing.T) {
 	g, directory := NewWithT(t), t.TempDir()
-	cluster := clusterOf(ucv1.OriginInTree)
+	cluster := passes.ClusterOf(ucv1.OriginInTree)
 	key := client.ObjectKeyFromObject(cluster)
 	NewSuspects(directory, logr.Discard()).write(key, 2)
 	w := newWritten(t, cluster)
@@ -206,15 +211,15 @@ func TestTheStatusNamesACulprit(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(result).To(Equal(ctrl.Result{RequeueAfter: 4 * time.Minute}))
 	for _, kind := range []string{ucv1.ReadyCondition, ucv1.StalledCondition} {
-		g.Expect(condition(w.last(), kind)).To(
+		g.Expect(passes.Condition(w.last(), kind)).To(
 			And(HaveField("Reason", ucv1.InternalErrorReason), HaveField("Message", ContainSubstring("killed 2 times"))),
 		)
 	}
-	w.clock.SetTime(start().Add(4 * time.Minute))
+	w.clock.SetTime(passes.Start().Add(4 * time.Minute))
 	_, err = w.reconcile(cluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(condition(w.last(), ucv1.ReadyCondition).Reason).NotTo(Equal(ucv1.InternalErrorReason))
-	g.Expect(condition(w.last(), ucv1.StalledCondition)).To(Equal(metav1.Condition{}))
+	g.Expect(passes.Condition(w.last(), ucv1.ReadyCondition).Reason).NotTo(Equal(ucv1.InternalErrorReason))
+	g.Expect(passes.Condition(w.last(), ucv1.StalledCondition)).To(Equal(metav1.Condition{}))
 	g.Expect(left(t, directory)).To(BeEmpty())
 }
 
@@ -277,7 +282,7 @@ func passesUntilDeath(directory string) {
 	for range 3 {
 		workers.Go(func() {
 			for i := range queue {
-				switch turn := s.begin(keyOf(i), start(), fleet(6)); {
+				switch turn := s.begin(keyOf(i), passes.Start(), fleet(6)); {
 				case turn.culprit > 0:
 					open.Done()
 				case turn.wait > 0:

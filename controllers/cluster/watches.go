@@ -33,13 +33,13 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		return err
 	}
 	// Changes are counted where the queue is filled: a pass that they wake finds them counted.
-	neighbours := handler.EnqueueRequestsFromMapFunc(r.clustersBeside)
-	deployments := handler.EnqueueRequestsFromMapFunc(r.clustersOfDeployment)
+	neighbours := handler.EnqueueRequestsFromMapFunc(r.wakes().clustersBeside)
+	deployments := handler.EnqueueRequestsFromMapFunc(r.wakes().clustersOfDeployment)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&ucv1.Cluster{}).
 		Watches(&appsv1.Deployment{}, deployments, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
-		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.clustersOfProvider),
+		Watches(&ucv1.ProviderProfile{}, handler.EnqueueRequestsFromMapFunc(r.wakes().clustersOfProvider),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(r.Planner.made, &handler.EnqueueRequestForObject{})).
@@ -47,22 +47,28 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 		Complete(r)
 }
 
+// wakes says which Clusters a change in the management cluster wakes.
+type wakes struct {
+	client  client.Reader
+	changes *controlplane.Changes
+}
+
 // clustersBeside wakes the Clusters of an object's namespace that are external or on their way.
-func (r *Reconciler) clustersBeside(ctx context.Context, object client.Object) []reconcile.Request {
-	return r.clustersIn(ctx, object.GetNamespace(), (*ucv1.Cluster).ExternalCloudProvider)
+func (w wakes) clustersBeside(ctx context.Context, object client.Object) []reconcile.Request {
+	return w.clustersIn(ctx, object.GetNamespace(), (*ucv1.Cluster).ExternalCloudProvider)
 }
 
 // clustersOfDeployment also wakes those whose feature is off when the Deployment is that of their KCM.
-func (r *Reconciler) clustersOfDeployment(ctx context.Context, object client.Object) []reconcile.Request {
-	return r.clustersIn(ctx, object.GetNamespace(), func(cluster *ucv1.Cluster) bool {
+func (w wakes) clustersOfDeployment(ctx context.Context, object client.Object) []reconcile.Request {
+	return w.clustersIn(ctx, object.GetNamespace(), func(cluster *ucv1.Cluster) bool {
 		return cluster.ExternalCloudProvider() || cluster.KubeControllerManager().Name == object.GetName()
 	})
 }
 
-func (r *Reconciler) clustersIn(ctx context.Context, namespace string, wakes func(*ucv1.Cluster) bool) []reconcile.Request {
-	r.Observer.controlPlane.Changes.Seen(namespace)
+func (w wakes) clustersIn(ctx context.Context, namespace string, wakes func(*ucv1.Cluster) bool) []reconcile.Request {
+	w.changes.Seen(namespace)
 	clusters := &ucv1.ClusterList{}
-	if err := r.Client.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
+	if err := w.client.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request
@@ -75,9 +81,9 @@ func (r *Reconciler) clustersIn(ctx context.Context, namespace string, wakes fun
 }
 
 // clustersOfProvider wakes the Clusters that a profile is laid over: all of its provider, in all namespaces.
-func (r *Reconciler) clustersOfProvider(ctx context.Context, object client.Object) []reconcile.Request {
+func (w wakes) clustersOfProvider(ctx context.Context, object client.Object) []reconcile.Request {
 	clusters, name := &ucv1.ClusterList{}, object.GetName()
-	if err := r.Client.List(ctx, clusters); err != nil {
+	if err := w.client.List(ctx, clusters); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request

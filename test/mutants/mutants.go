@@ -11,6 +11,7 @@ const (
 	reportPackage            = "internal/cli/report"
 	terminalPackage          = "internal/cli/terminal"
 	clusterControllerPackage = "controllers/cluster"
+	statusPackage            = "controllers/cluster/status"
 	controlPlanePackage      = "pkg/controlplane"
 	handoverPackage          = "pkg/handover"
 	keptPackage              = "pkg/kept"

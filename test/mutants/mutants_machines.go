@@ -114,7 +114,7 @@ func facts() []mutant {
 		in(rule, "what a pass would have done is recorded although it did something else",
 			"walkOnly", skips("facts -DeepCopy")),
 		of(clusterControllerPackage, rule, "what was done is not told when its status was refused",
-			"Reconciler.report", instead("verbsOf", "nil")),
+			"reporter.report", instead("verbsOf", "nil")),
 		ofHandover(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),
 		in(rule, "a paused cluster is changed", "Decide", never("Paused")),
 		ofBaseline(rule, "a changed baseline is believed", "AsTaken", never("Digest")),

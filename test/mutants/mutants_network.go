@@ -29,6 +29,6 @@ func shares() []mutant {
 		of(watchesPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext", skips("ResourceVersion")).onlyBy(userClusterPackage),
 		of(watchesPackage, rule, "lists come as watches", "boundedLists.IsWatchListSemanticsUnSupported", begins("return false")).onlyBy(userClusterPackage),
 		of(userClusterPackage, rule, "what was too large is not told", "entry.told", always("last")),
-		of(clusterControllerPackage, rule, "an API server that answers too much is reached", "setReachable", without("Reason")),
+		of(statusPackage, rule, "an API server that answers too much is reached", "setReachable", without("Reason")),
 	}
 }

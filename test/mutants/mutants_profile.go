@@ -18,10 +18,10 @@ func profiles() []mutant {
 		of(overlayPackage, rule, "the probe is of the image that is built in",
 			"Lay", lacks("Probe ProbeSuffix")).by(providerPackage),
 		of(clusterControllerPackage, rule, "a profile that cannot be read is none",
-			"Observer.observeProfile", or("IsNotFound", "err != nil")),
+			"managementObserver.observeProfile", or("IsNotFound", "err != nil")),
 		of(clusterControllerPackage, rule, "the built-in images are applied in place of a profile with problems",
-			"Observer.observeProfile", instead("profileUnusable", `""`)),
+			"managementObserver.observeProfile", instead("profileUnusable", `""`)),
 		of(clusterControllerPackage, rule, "a draft under another name is applied",
-			"Observer.observeProfile", never("Used")),
+			"managementObserver.observeProfile", never("Used")),
 	}
 }

@@ -4,15 +4,15 @@ package main
 func statuses() []mutant {
 	const rule = "status"
 	return []mutant{
-		of(clusterControllerPackage, rule, "what a user cluster says is shown as it is", "computeStatus", skips("neutral")),
+		of(statusPackage, rule, "what a user cluster says is shown as it is", "Compute", skips("neutral")),
 		of(terminalPackage, rule, "JSON says to a terminal what it is told", "encode", instead("escaped", "out.String()")),
 		of(cliPackage, rule, "an error says to a terminal what it is told", "Command", skips("SetErr")),
 		of(reportPackage, rule, "a command does what a spec says", "quotes.quote", always("MatchString value")),
 		of(reportPackage, rule, "why does not say what a pause does not stop", "pausedCondition", always("said ConditionTrue")),
-		of(clusterControllerPackage, rule, "a pause stops a roll, it says", "pausedMessage", always("rollsOn")),
-		of(clusterControllerPackage, rule, "the timeline is shown as it is", "entriesOf", skips("neutral")),
-		of(clusterControllerPackage, rule, "flags that a rollback gives back are changed", "eachText", lacks("OriginalArguments")),
-		of(clusterControllerPackage, rule, "a status that is refused leaves the last one", "Reconciler.report", never("isRefused")),
+		of(statusPackage, rule, "a pause stops a roll, it says", "pausedMessage", always("rollsOn")),
+		of(statusPackage, rule, "the timeline is shown as it is", "Entries", skips("neutral")),
+		of(statusPackage, rule, "flags that a rollback gives back are changed", "eachText", lacks("OriginalArguments")),
+		of(clusterControllerPackage, rule, "a status that is refused leaves the last one", "reporter.report", never("isRefused")),
 		of(clusterControllerPackage, rule, "a definition that is too old goes unseen", "isRefused", never("Contains")),
 		of(clusterControllerPackage, rule, "a pass that panicked is made again at once", "Reconciler.guardedPass", skips("panics keep")),
 		of(clusterControllerPackage, rule, "a change does not make it again", "panics.wait", without("Generation")),
@@ -24,7 +24,7 @@ func statuses() []mutant {
 		of(clusterControllerPackage, rule, "a death alone does not count", "Suspects.begin", does("write deaths", "s.write(key, one.deaths)")),
 		of(clusterControllerPackage, rule, "a culprit is read again at once", "patience", always("deaths")),
 		of(clusterControllerPackage, rule, "a success does not clear a suspect", "Suspects.end", skips("delete")),
-		of(clusterControllerPackage, rule, "a pass that panicked calls no person", "Reconciler.interrupt", skips("StalledCondition ConditionTrue")),
+		of(statusPackage, rule, "a pass that panicked calls no person", "Interrupted", skips("StalledCondition ConditionTrue")).onlyBy(clusterControllerPackage),
 		of(readsPackage, rule, "a panic beside others is lost", "Concurrently", never("ok")),
 	}
 }

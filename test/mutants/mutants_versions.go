@@ -30,7 +30,7 @@ func versionRules() []mutant {
 		of(apiPackage, "advice", "a rollback of nothing is not warned of", "Cluster.FieldsWithoutEffect", never("Rollback")).onlyBy(preflightPackage),
 		of(apiPackage, "advice", "a plan in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("PlanOnlyMode")).onlyBy(preflightPackage),
 		of(apiPackage, "advice", "a cluster name in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("ClusterName")).onlyBy(preflightPackage),
-		of(clusterControllerPackage, "advice", "what has no effect after the start is not found", "watchOn", skips("FieldWithoutEffect")),
+		of(statusPackage, "advice", "what has no effect after the start is not found", "watchOn", skips("FieldWithoutEffect")),
 		inTables(rule, "preflight does not ask them", "checkProvider", never("MigrationProblem")),
 	}
 }

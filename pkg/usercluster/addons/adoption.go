@@ -70,9 +70,9 @@ func (in *Installer) AdoptionPlan(ctx context.Context, inventory []InventoryEntr
 }
 
 // planOf is the difference that the engine would make, by the API server's own dry run. That it refuses is a part of the plan.
-func (in *Installer) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
+func (p *places) planOf(ctx context.Context, want, live *unstructured.Unstructured) ObjectPlan {
 	plan := ObjectPlan{ref: reads.RefOf(live), Object: describeOwner(live), Kind: live.GetKind(), Changes: []FieldChange{}}
-	change, before, after, err := manager(in.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
+	change, before, after, err := manager(p.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions())
 	switch {
 	case err != nil:
 		plan.Problem = refusal(err)

@@ -46,7 +46,7 @@ func (in *Installer) Apply(ctx context.Context, set manifest.Set) error {
 		func() error { return apply(ctx, in.client, definitions) },
 		func() error { return apply(ctx, in.client, rest) },
 		func() error { return apply(ctx, in.beside.Client, beside) },
-		func() error { return in.renewToken(ctx, set) },
+		func() error { return in.tokens.renew(ctx, set) },
 		func() error { return apply(ctx, in.beside.Client, pods) },
 	} {
 		if err := stage(); err != nil {

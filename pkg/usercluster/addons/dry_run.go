@@ -45,20 +45,20 @@ func (in *Installer) DryObjects(
 	return dry, nil
 }
 
-func (in *Installer) dryObject(ctx context.Context, want *unstructured.Unstructured) (*plan.Object, error) {
+func (p *places) dryObject(ctx context.Context, want *unstructured.Unstructured) (*plan.Object, error) {
 	dry := &plan.Object{Object: reads.RefOf(want).String(), Operation: plan.Change}
-	live, err := in.get(ctx, want)
+	live, err := p.get(ctx, want)
 	switch {
 	case meta.IsNoMatchError(err):
 		dry.Operation, dry.Note = plan.Create, "a dry run cannot show it, because its definition is applied before it"
 		return dry, nil
 	case apierrors.IsNotFound(err):
 		dry.Operation = plan.Create
-		return dry, in.dryCreate(ctx, want, dry)
+		return dry, p.dryCreate(ctx, want, dry)
 	case err != nil:
 		return nil, reads.Unseen(reads.Because("reading "+dry.Object, err))
 	}
-	compared := in.planOf(ctx, want, live)
+	compared := p.planOf(ctx, want, live)
 	if compared.Problem != "" {
 		dry.Note = compared.Problem
 	}
@@ -72,8 +72,8 @@ func (in *Installer) dryObject(ctx context.Context, want *unstructured.Unstructu
 }
 
 // dryCreate notes what the API server says against a new object: an admission webhook, for example.
-func (in *Installer) dryCreate(ctx context.Context, want *unstructured.Unstructured, dry *plan.Object) error {
-	switch _, _, _, err := manager(in.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions()); {
+func (p *places) dryCreate(ctx context.Context, want *unstructured.Unstructured, dry *plan.Object) error {
+	switch _, _, _, err := manager(p.clientOf(want)).Diff(ctx, want, ssa.DefaultDiffOptions()); {
 	case apierrors.IsNotFound(err):
 		dry.Note = "a dry run cannot show it, because its namespace or its definition is not there yet"
 	case err != nil && ctx.Err() != nil:

@@ -29,23 +29,17 @@ func (in *Installer) driverProblem(ctx context.Context, set manifest.Set, driver
 			workloads = append(workloads, observation.Say(ref, fmt.Sprintf(" (%d of %d pods available)", available, wanted)))
 		}
 	}
-	newDeployments := func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} }
-	_ = reads.Pages(ctx, in.client, "Deployments", newDeployments, func(list *appsv1.DeploymentList) {
-		for _, item := range list.Items {
-			note("Deployment", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
-		}
+	deployments := func(list *appsv1.DeploymentList) []appsv1.Deployment { return list.Items }
+	_ = reads.Each(ctx, in.client, "Deployments", deployments, func(item *appsv1.Deployment) {
+		note("Deployment", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
 	})
-	newStatefulSets := func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} }
-	_ = reads.Pages(ctx, in.client, "StatefulSets", newStatefulSets, func(list *appsv1.StatefulSetList) {
-		for _, item := range list.Items {
-			note("StatefulSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
-		}
+	statefulSets := func(list *appsv1.StatefulSetList) []appsv1.StatefulSet { return list.Items }
+	_ = reads.Each(ctx, in.client, "StatefulSets", statefulSets, func(item *appsv1.StatefulSet) {
+		note("StatefulSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.AvailableReplicas, item.Status.Replicas)
 	})
-	newDaemonSets := func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} }
-	_ = reads.Pages(ctx, in.client, "DaemonSets", newDaemonSets, func(list *appsv1.DaemonSetList) {
-		for _, item := range list.Items {
-			note("DaemonSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)
-		}
+	daemonSets := func(list *appsv1.DaemonSetList) []appsv1.DaemonSet { return list.Items }
+	_ = reads.Each(ctx, in.client, "DaemonSets", daemonSets, func(item *appsv1.DaemonSet) {
+		note("DaemonSet", item.ObjectMeta, item.Spec.Template.Spec, item.Status.NumberAvailable, item.Status.DesiredNumberScheduled)
 	})
 	if len(workloads) == 0 {
 		return observation.Say(problem, ", and no workload runs its program. Repair it, or uninstall it with its CSIDriver.")

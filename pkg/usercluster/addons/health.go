@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	corev1 "k8s.io/api/core/v1"
@@ -12,21 +13,34 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
+
+// health of the workloads. What is known of one is kept until it changes.
+type health struct {
+	*places
+
+	clock   clock.PassiveClock
+	watches *watches.Watches
+
+	mu    sync.Mutex
+	known map[observation.Ref]*kept.Value[observation.Text]
+}
 
 // unhealthy is one sentence for each workload that is not ready. One that does not exist is drift, and not said twice. Each is
 // kept until that workload changes; why its pods do not start may be said a little later.
-func (in *Installer) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]observation.Text, error) {
+func (h *health) unhealthy(ctx context.Context, workloads []*unstructured.Unstructured) ([]observation.Text, error) {
 	var sentences []observation.Text
 	for _, want := range workloads {
-		seen := in.healthOf(want).Read(ctx, in.clock.Now(), in.markOf(want), func() observation.Observed[observation.Text] {
-			return in.readHealth(ctx, want)
+		seen := h.of(want).Read(ctx, h.clock.Now(), h.markOf(want), func() observation.Observed[observation.Text] {
+			return h.read(ctx, want)
 		})
 		if seen.IsUnknown() {
 			return nil, reads.Unseen(seen.Why())
@@ -38,37 +52,37 @@ func (in *Installer) unhealthy(ctx context.Context, workloads []*unstructured.Un
 	return sentences, nil
 }
 
-// healthOf is what is kept of the health of a workload: a sentence while it is not ready.
-func (in *Installer) healthOf(workload *unstructured.Unstructured) *kept.Value[observation.Text] {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+// of is what is kept of the health of a workload: a sentence while it is not ready.
+func (h *health) of(workload *unstructured.Unstructured) *kept.Value[observation.Text] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	ref := reads.RefOf(workload)
-	if in.health[ref] == nil {
-		in.health[ref] = &kept.Value[observation.Text]{}
+	if h.known[ref] == nil {
+		h.known[ref] = &kept.Value[observation.Text]{}
 	}
-	return in.health[ref]
+	return h.known[ref]
 }
 
-func (in *Installer) markOf(workload *unstructured.Unstructured) kept.Mark {
+func (h *health) markOf(workload *unstructured.Unstructured) kept.Mark {
 	if manifest.BesideControlPlane(workload) {
-		return in.beside.mark()
+		return h.beside.mark()
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(workload.GroupVersionKind())
-	return in.watches.MarkOfLastingObject(resource, client.ObjectKeyFromObject(workload))
+	return h.watches.MarkOfLastingObject(resource, client.ObjectKeyFromObject(workload))
 }
 
-func (in *Installer) readHealth(ctx context.Context, want *unstructured.Unstructured) observation.Observed[observation.Text] {
-	live, err := in.get(ctx, want)
+func (h *health) read(ctx context.Context, want *unstructured.Unstructured) observation.Observed[observation.Text] {
+	live, err := h.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err):
 		return observation.Absent[observation.Text]()
 	case err != nil:
 		return observation.Unknown[observation.Text](reads.Because("reading "+reads.RefOf(want).String(), err))
 	}
-	return in.judgeHealth(ctx, live)
+	return h.judge(ctx, live)
 }
 
-func (in *Installer) judgeHealth(ctx context.Context, live *unstructured.Unstructured) observation.Observed[observation.Text] {
+func (h *health) judge(ctx context.Context, live *unstructured.Unstructured) observation.Observed[observation.Text] {
 	ref := reads.RefOf(live)
 	ref.UID = ""
 	result, err := status.Compute(live)
@@ -79,7 +93,7 @@ func (in *Installer) judgeHealth(ctx context.Context, live *unstructured.Unstruc
 		return observation.Absent[observation.Text]()
 	}
 	sentence := observation.Say(ref, ": "+result.Message)
-	if reasons := in.podReasons(ctx, live); len(reasons) > 0 {
+	if reasons := h.podReasons(ctx, live); len(reasons) > 0 {
 		sentence.Words += " (" + strings.Join(reasons, "; ") + ")"
 	}
 	return observation.Known(sentence)
@@ -87,13 +101,13 @@ func (in *Installer) judgeHealth(ctx context.Context, live *unstructured.Unstruc
 
 // podReasons says what holds the pods of a workload up. It names no pod, so that the message stays the same from pod to
 // pod; it is a hint only, and none when the pods cannot be read.
-func (in *Installer) podReasons(ctx context.Context, workload *unstructured.Unstructured) []string {
+func (h *health) podReasons(ctx context.Context, workload *unstructured.Unstructured) []string {
 	labels, found, err := unstructured.NestedStringMap(workload.Object, "spec", "selector", "matchLabels")
 	if err != nil || !found {
 		return nil
 	}
 	var reasons []string
-	err = reads.List(ctx, in.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
+	err = reads.List(ctx, h.readerOf(workload), func() *corev1.PodList { return &corev1.PodList{} }, func(page *corev1.PodList) {
 		for i := range page.Items {
 			reasons = append(reasons, reads.Keep(ctx, whatHolds(&page.Items[i]))...)
 		}
@@ -128,14 +142,6 @@ func lastExit(container corev1.ContainerStatus) string {
 		return ""
 	}
 	return fmt.Sprintf(", last exit code %d %s", end.ExitCode, end.Reason)
-}
-
-func (in *Installer) hasNoNodes(ctx context.Context) (bool, error) {
-	observed := in.nodes(ctx)
-	if observed.IsUnknown() {
-		return false, reads.Unseen(observed.Why())
-	}
-	return len(observed.Value()) == 0, nil
 }
 
 // describeOwner names an object and whoever seems to manage it.

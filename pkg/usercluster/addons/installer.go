@@ -2,7 +2,6 @@ package addons
 
 import (
 	"context"
-	"sync"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,24 +26,25 @@ type Options struct {
 
 // Installer of the addons of one user cluster. It remembers comparisons that found nothing to do.
 type Installer struct {
-	client  client.Client
-	beside  Beside
+	*places
+
 	clock   clock.PassiveClock
 	watches *watches.Watches
 	leases  *leases.Elections
 	nodes   func(context.Context) observation.Observed[[]observation.Node]
 	memory  *addonMemory
-
-	mu sync.Mutex
-	// health of each workload.
-	health map[observation.Ref]*kept.Value[observation.Text]
+	tokens  tokens
+	health  *health
 }
 
 // New has compared nothing yet.
 func New(options Options) *Installer {
+	where := &places{client: options.Client, beside: options.Beside}
 	return &Installer{
-		client: options.Client, beside: options.Beside, clock: options.Clock, watches: options.Watches,
-		leases: options.Leases, nodes: options.Nodes, memory: &addonMemory{},
-		health: map[observation.Ref]*kept.Value[observation.Text]{},
+		places: where, clock: options.Clock, watches: options.Watches, leases: options.Leases, nodes: options.Nodes,
+		memory: &addonMemory{}, tokens: tokens{places: where, clock: options.Clock},
+		health: &health{
+			places: where, clock: options.Clock, watches: options.Watches, known: map[observation.Ref]*kept.Value[observation.Text]{},
+		},
 	}
 }

@@ -75,18 +75,6 @@ func (in *Installer) Probe(
 	return observation.Known(observation.Probe{Set: observed, Lease: lease.Value()})
 }
 
-func (in *Installer) refsOf(inventory []InventoryEntry) []observation.Ref {
-	var refs []observation.Ref
-	for _, entry := range inventory {
-		ref := entry.Ref()
-		if entry.BesideControlPlane {
-			ref.Namespace = in.beside.Namespace
-		}
-		refs = append(refs, ref)
-	}
-	return refs
-}
-
 func (in *Installer) observeSet(
 	ctx context.Context,
 	name outcome.AddonSetName,
@@ -117,7 +105,7 @@ func (in *Installer) observeSet(
 		result.Drifted = slices.DeleteFunc(result.Drifted, func(ref observation.Ref) bool { return set.Withholds(ref.Kind) })
 		return result, nil
 	}
-	result.Unhealthy, err = in.unhealthy(ctx, compared.workloads)
+	result.Unhealthy, err = in.health.unhealthy(ctx, compared.workloads)
 	if err != nil || len(result.Unhealthy) == 0 || set.Access != nil {
 		// Beside the control plane the Nodes of the user cluster are nothing to wait for.
 		return result, err
@@ -135,6 +123,14 @@ func (in *Installer) driverServes(ctx context.Context, driver string) (bool, err
 		return false, fmt.Errorf("looking for CSI driver %s: %s", driver, observed.Why())
 	}
 	return slices.ContainsFunc(nodes, func(n observation.Node) bool { return slices.Contains(n.CSIDrivers, driver) }), nil
+}
+
+func (in *Installer) hasNoNodes(ctx context.Context) (bool, error) {
+	observed := in.nodes(ctx)
+	if observed.IsUnknown() {
+		return false, reads.Unseen(observed.Why())
+	}
+	return len(observed.Value()) == 0, nil
 }
 
 // comparison is what comparing a set with the user cluster found.
@@ -176,7 +172,7 @@ func (in *Installer) compare(
 	if err != nil {
 		return comparison{}, err
 	}
-	if due, err := in.tokenDue(ctx, set, result); err != nil {
+	if due, err := in.tokens.due(ctx, set, result); err != nil {
 		return comparison{}, err
 	} else if due {
 		result.drifted = append(result.drifted, set.Access.Secret)
@@ -198,7 +194,7 @@ func (in *Installer) compareObjects(ctx context.Context, inventory []InventoryEn
 	}
 	for i, object := range set.Objects {
 		if seen := found[i].workload; seen != nil && !set.Withholds(object.GetKind()) {
-			in.healthOf(object).Put(seen.at, seen.mark, in.judgeHealth(ctx, seen.live))
+			in.health.of(object).Put(seen.at, seen.mark, in.health.judge(ctx, seen.live))
 		}
 	}
 	return summarize(set, found), nil
@@ -238,7 +234,7 @@ type seenWorkload struct {
 
 // compareObject reads before it compares, because the engine takes an object that it could not read for a missing one.
 func (in *Installer) compareObject(ctx context.Context, want *unstructured.Unstructured, ours bool) (objectComparison, error) {
-	mark, at := in.markOf(want), in.clock.Now()
+	mark, at := in.health.markOf(want), in.clock.Now()
 	live, err := in.get(ctx, want)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):

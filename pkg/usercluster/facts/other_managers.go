@@ -169,55 +169,26 @@ type look struct {
 }
 
 func (l *look) deployments(ctx context.Context) error {
-	return reads.Pages(
-		ctx,
-		l.client,
-		"Deployments",
-		func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} },
-		func(list *appsv1.DeploymentList) {
-			for i := range list.Items {
-				item := &list.Items[i]
-				l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
-			}
-		},
-	)
+	items := func(list *appsv1.DeploymentList) []appsv1.Deployment { return list.Items }
+	return reads.Each(ctx, l.client, "Deployments", items, func(item *appsv1.Deployment) {
+		l.workload(ctx, "Deployment", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+	})
 }
 
 func (l *look) statefulSets(ctx context.Context) error {
-	return reads.Pages(
-		ctx,
-		l.client,
-		"StatefulSets",
-		func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} },
-		func(list *appsv1.StatefulSetList) {
-			for i := range list.Items {
-				item := &list.Items[i]
-				l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
-			}
-		},
-	)
+	items := func(list *appsv1.StatefulSetList) []appsv1.StatefulSet { return list.Items }
+	return reads.Each(ctx, l.client, "StatefulSets", items, func(item *appsv1.StatefulSet) {
+		l.workload(ctx, "StatefulSet", item, &item.Spec.Template, stopped(item.Spec.Replicas, item.Status.Replicas))
+	})
 }
 
 func (l *look) daemonSets(ctx context.Context) error {
-	return reads.Pages(
-		ctx,
-		l.client,
-		"DaemonSets",
-		func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} },
-		func(list *appsv1.DaemonSetList) {
-			for i := range list.Items {
-				item := &list.Items[i]
-				counted := item.Status.ObservedGeneration >= item.Generation
-				l.workload(
-					ctx,
-					"DaemonSet",
-					item,
-					&item.Spec.Template,
-					counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0,
-				)
-			}
-		},
-	)
+	items := func(list *appsv1.DaemonSetList) []appsv1.DaemonSet { return list.Items }
+	return reads.Each(ctx, l.client, "DaemonSets", items, func(item *appsv1.DaemonSet) {
+		counted := item.Status.ObservedGeneration >= item.Generation
+		idle := counted && item.Status.DesiredNumberScheduled+item.Status.CurrentNumberScheduled == 0
+		l.workload(ctx, "DaemonSet", item, &item.Spec.Template, idle)
+	})
 }
 
 // stopped says that nothing is wanted and nothing runs. Pods that are ending are not counted there; they are looked at.

@@ -97,43 +97,34 @@ func (p *Preflight) webhooks(ctx context.Context) observation.Observed[[]preflig
 
 func (p *Preflight) hooks(ctx context.Context) ([]hook, error) {
 	var hooks []hook
-	emptyValidating := func() *admissionregistrationv1.ValidatingWebhookConfigurationList {
-		return &admissionregistrationv1.ValidatingWebhookConfigurationList{}
+	note := func(h hook) { hooks = append(hooks, reads.Keep(ctx, h)) }
+	validating := func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) (
+		items []admissionregistrationv1.ValidatingWebhookConfiguration,
+	) {
+		return list.Items
 	}
-	err := reads.Pages(
-		ctx,
-		p.client,
-		"ValidatingWebhookConfigurations",
-		emptyValidating,
-		func(list *admissionregistrationv1.ValidatingWebhookConfigurationList) {
-			for _, item := range list.Items {
-				for _, w := range item.Webhooks {
-					hooks = append(hooks, reads.Keep(ctx, hook{"ValidatingWebhookConfiguration " +
-						item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
-				}
+	err := reads.Each(ctx, p.client, "ValidatingWebhookConfigurations", validating,
+		func(item *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			for _, w := range item.Webhooks {
+				note(hook{"ValidatingWebhookConfiguration " + item.Name,
+					w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig})
 			}
-		},
-	)
+		})
 	if err != nil {
 		return nil, err
 	}
-	emptyMutating := func() *admissionregistrationv1.MutatingWebhookConfigurationList {
-		return &admissionregistrationv1.MutatingWebhookConfigurationList{}
+	mutating := func(list *admissionregistrationv1.MutatingWebhookConfigurationList) (
+		items []admissionregistrationv1.MutatingWebhookConfiguration,
+	) {
+		return list.Items
 	}
-	err = reads.Pages(
-		ctx,
-		p.client,
-		"MutatingWebhookConfigurations",
-		emptyMutating,
-		func(list *admissionregistrationv1.MutatingWebhookConfigurationList) {
-			for _, item := range list.Items {
-				for _, w := range item.Webhooks {
-					hooks = append(hooks, reads.Keep(ctx, hook{"MutatingWebhookConfiguration " +
-						item.Name, w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig}))
-				}
+	err = reads.Each(ctx, p.client, "MutatingWebhookConfigurations", mutating,
+		func(item *admissionregistrationv1.MutatingWebhookConfiguration) {
+			for _, w := range item.Webhooks {
+				note(hook{"MutatingWebhookConfiguration " + item.Name,
+					w.Name, w.Rules, w.FailurePolicy, w.NamespaceSelector, w.ObjectSelector, w.ClientConfig})
 			}
-		},
-	)
+		})
 	return hooks, err
 }
 

@@ -71,6 +71,19 @@ func Pages[L client.ObjectList](
 	return nil
 }
 
+// Each is Pages for one object after another. What is kept of an object is kept by Keep: its page is let go.
+func Each[L, T any, P interface {
+	*L
+	client.ObjectList
+}](ctx context.Context, c client.Reader, kind string, items func(P) []T, each func(*T)) error {
+	return Pages(ctx, c, kind, func() P { return new(L) }, func(page P) {
+		list := items(page)
+		for i := range list {
+			each(&list[i])
+		}
+	})
+}
+
 // Smaller is for those who read page by page themselves: a page that is too large has fewer objects than they asked for.
 type Smaller struct{ client.Client }
 

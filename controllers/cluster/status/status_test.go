@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"errors"
@@ -17,6 +17,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // summary is what people and tools see of a state.
@@ -30,10 +31,10 @@ type summary struct {
 
 func summaryOf(t *testing.T, c *ucv1.Cluster) summary {
 	t.Helper()
-	ready := condition(c, "Ready")
+	ready := passes.Condition(c, "Ready")
 	return summary{
-		verdict: verdict(t, c), ready: ready.Status, reason: ready.Reason, message: ready.Message,
-		working: condition(c, "Reconciling").Status, stuck: condition(c, "Stalled").Status,
+		verdict: passes.Verdict(t, c), ready: ready.Status, reason: ready.Reason, message: ready.Message,
+		working: passes.Condition(c, "Reconciling").Status, stuck: passes.Condition(c, "Stalled").Status,
 	}
 }
 
@@ -49,8 +50,6 @@ type state struct {
 
 func bothWays() []ucv1.Origin { return []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} }
 
-func unchanged(*ucv1.Cluster) {}
-
 func TestEveryStateHasItsVerdict(t *testing.T) {
 	all := states()
 	maps.Copy(all, rolledBackStates())
@@ -58,8 +57,8 @@ func TestEveryStateHasItsVerdict(t *testing.T) {
 	for name, tc := range all {
 		for _, origin := range tc.origins {
 			t.Run(name+", origin "+string(origin), func(t *testing.T) {
-				s := passOf(clusterOf(origin, tc.change), decided(origin, tc.step, tc.decide))
-				s.actErr = tc.actErr
+				s := passOf(passes.ClusterOf(origin, tc.change), passes.Decided(origin, tc.step, tc.decide))
+				s.ActErr = tc.actErr
 				NewWithT(t).Expect(summaryOf(t, reported(t, s))).To(Equal(tc.want))
 			})
 		}
@@ -71,57 +70,57 @@ func states() map[string]state {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 	return map[string]state{
 		"in-tree with the feature off is ready": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, nothing, nil,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "InTree", "", "", inTreeNotLooked},
 		},
 		"queued is in progress": {
-			migrating, ucv1.StepAdmitted, unchanged, waiting("WaitingForBudget", "Place 3 in the queue."), nil,
+			migrating, ucv1.StepAdmitted, passes.Unchanged, passes.Waiting("WaitingForBudget", "Place 3 in the queue."), nil,
 			summary{kstatus.InProgressStatus, no, "WaitingForBudget", yes, "", "Step Admitted: Place 3 in the queue."},
 		},
 		"doing something is in progress": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.ActionApplyAddons, "Applying the CCM addon."), nil,
+			bothWays(), ucv1.StepAddons, passes.Unchanged, passes.Doing(outcome.ActionApplyAddons, "Applying the CCM addon."), nil,
 			summary{kstatus.InProgressStatus, no, "Acting", yes, "", "Step Addons: Applying the CCM addon."},
 		},
 		"waiting is in progress": {
-			bothWays(), ucv1.StepHandover, unchanged, waiting("ProvingSilence", "Pod a may run cloud loops."), nil,
+			bothWays(), ucv1.StepHandover, passes.Unchanged, passes.Waiting("ProvingSilence", "Pod a may run cloud loops."), nil,
 			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Step Handover: Pod a may run cloud loops."},
 		},
 		"an unreachable user cluster is in progress, and unknown": {
-			bothWays(), ucv1.StepHandover, unchanged, blind("Could not look at the fence: it hangs."), nil,
+			bothWays(), ucv1.StepHandover, passes.Unchanged, passes.Blind("Could not look at the fence: it hangs."), nil,
 			summary{kstatus.InProgressStatus, unknown, "CouldNotLook", yes, "", "Step Handover: Could not look at the fence: it hangs."},
 		},
 		"a change that failed is in progress, and unknown": {
-			bothWays(), ucv1.StepAddons, unchanged, doing(outcome.ActionApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
+			bothWays(), ucv1.StepAddons, passes.Unchanged, passes.Doing(outcome.ActionApplyAddons, "Applying the CCM addon."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
 				"Step Addons: could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
 		},
 		"a change that failed beside a halt calls a person and says so": {
-			migrating, ucv1.StepRoll, unchanged, returning("SLOViolated", "Nothing more is rolled."), errors.New("no such host: 10.0.0.1"),
+			migrating, ucv1.StepRoll, passes.Unchanged, passes.Returning("SLOViolated", "Nothing more is rolled."), errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.FailedStatus, no, "SLOViolated", "", yes,
 				"Step Roll: could not act, trying again; the cause is in the controller's log. Giving minReadySeconds of MachineDeployment x back. Nothing more is rolled."},
 		},
 		"a blocking finding has failed": {
-			migrating, ucv1.StepPreflight, unchanged, failing("InputInvalid", "Secret user/cloud is missing."), nil,
+			migrating, ucv1.StepPreflight, passes.Unchanged, passes.Failing("InputInvalid", "Secret user/cloud is missing."), nil,
 			summary{kstatus.FailedStatus, no, "InputInvalid", "", yes, "Secret user/cloud is missing."},
 		},
 		"contended loops have failed": {
-			bothWays(), ucv1.StepHandover, completed, failing("CloudLoopsContended", "KCM runs them again."), nil,
+			bothWays(), ucv1.StepHandover, passes.Completed, passes.Failing("CloudLoopsContended", "KCM runs them again."), nil,
 			summary{kstatus.FailedStatus, no, "CloudLoopsContended", "", yes, "KCM runs them again."},
 		},
 		"a completed migration is ready": {
-			migrating, ucv1.StepFinished, completed, nothing, nil,
+			migrating, ucv1.StepFinished, passes.Completed, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "Migrated", "", "", "The migration to the external cloud provider is completed."},
 		},
 		"external from the start is ready": {
-			external, ucv1.StepFinished, unchanged, nothing, nil,
+			external, ucv1.StepFinished, passes.Unchanged, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "External", "", "", "The cluster was created with the external cloud provider; its addons are applied."},
 		},
 		"deleted and waiting is terminating, and says what for": {
-			bothWays(), ucv1.StepHandover, deleted, waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
+			bothWays(), ucv1.StepHandover, passes.Deleted, passes.Waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
 			summary{kstatus.TerminatingStatus, no, "Deleting", yes, "", "Step Handover: The Cluster is being deleted; it goes later."},
 		},
 		"deleted and blocked is terminating, and says what a person must do": {
-			bothWays(), ucv1.StepHandover, deleted, failing("CloudLoopsContended", "KCM runs them again."), nil,
+			bothWays(), ucv1.StepHandover, passes.Deleted, passes.Failing("CloudLoopsContended", "KCM runs them again."), nil,
 			summary{kstatus.TerminatingStatus, no, "CloudLoopsContended", "", yes, "KCM runs them again."},
 		},
 	}
@@ -136,33 +135,33 @@ func TestPauseKeepsTheVerdict(t *testing.T) {
 		decide func(*migration.Decision)
 		want   kstatus.Status
 	}{
-		"of an in-tree cluster":     {ucv1.OriginInTree, ucv1.StepInTree, unchanged, nothing, kstatus.CurrentStatus},
-		"of work":                   {ucv1.OriginMigrating, ucv1.StepRoll, unchanged, waiting("WaitingForMachines", "Waiting."), kstatus.InProgressStatus},
-		"of work on an external":    {ucv1.OriginExternal, ucv1.StepAddons, unchanged, waiting("RollingOut", "Waiting."), kstatus.InProgressStatus},
-		"of a failure":              {ucv1.OriginMigrating, ucv1.StepRoll, unchanged, failing("BlockedMachines", "Blocked."), kstatus.FailedStatus},
-		"of a failure, external":    {ucv1.OriginExternal, ucv1.StepAddons, unchanged, failing("CloudLoopsRunning", "Runs."), kstatus.FailedStatus},
-		"of a completed migration":  {ucv1.OriginMigrating, ucv1.StepFinished, completed, nothing, kstatus.CurrentStatus},
-		"of a cluster that is done": {ucv1.OriginExternal, ucv1.StepFinished, unchanged, nothing, kstatus.CurrentStatus},
+		"of an in-tree cluster":     {ucv1.OriginInTree, ucv1.StepInTree, passes.Unchanged, passes.Nothing, kstatus.CurrentStatus},
+		"of work":                   {ucv1.OriginMigrating, ucv1.StepRoll, passes.Unchanged, passes.Waiting("WaitingForMachines", "Waiting."), kstatus.InProgressStatus},
+		"of work on an external":    {ucv1.OriginExternal, ucv1.StepAddons, passes.Unchanged, passes.Waiting("RollingOut", "Waiting."), kstatus.InProgressStatus},
+		"of a failure":              {ucv1.OriginMigrating, ucv1.StepRoll, passes.Unchanged, passes.Failing("BlockedMachines", "Blocked."), kstatus.FailedStatus},
+		"of a failure, external":    {ucv1.OriginExternal, ucv1.StepAddons, passes.Unchanged, passes.Failing("CloudLoopsRunning", "Runs."), kstatus.FailedStatus},
+		"of a completed migration":  {ucv1.OriginMigrating, ucv1.StepFinished, passes.Completed, passes.Nothing, kstatus.CurrentStatus},
+		"of a cluster that is done": {ucv1.OriginExternal, ucv1.StepFinished, passes.Unchanged, passes.Nothing, kstatus.CurrentStatus},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			before := reported(t, passOf(clusterOf(tc.origin, tc.change), decided(tc.origin, tc.step, tc.decide)))
-			g.Expect(verdict(t, before)).To(Equal(tc.want))
+			before := reported(t, passOf(passes.ClusterOf(tc.origin, tc.change), passes.Decided(tc.origin, tc.step, tc.decide)))
+			g.Expect(passes.Verdict(t, before)).To(Equal(tc.want))
 
-			paused(before)
+			passes.Paused(before)
 			before.Generation++
-			during := reported(t, passOf(before, decided(tc.origin, tc.step, nothing)))
-			g.Expect(verdict(t, during)).To(Equal(tc.want))
-			g.Expect(condition(during, "Paused").Status).To(Equal(metav1.ConditionTrue))
-			g.Expect(condition(during, "Ready").Reason).To(Equal(condition(before, "Ready").Reason))
+			during := reported(t, passOf(before, passes.Decided(tc.origin, tc.step, passes.Nothing)))
+			g.Expect(passes.Verdict(t, during)).To(Equal(tc.want))
+			g.Expect(passes.Condition(during, "Paused").Status).To(Equal(metav1.ConditionTrue))
+			g.Expect(passes.Condition(during, "Ready").Reason).To(Equal(passes.Condition(before, "Ready").Reason))
 
-			again := reported(t, passOf(during, decided(tc.origin, tc.step, nothing)))
+			again := reported(t, passOf(during, passes.Decided(tc.origin, tc.step, passes.Nothing)))
 			g.Expect(again.Status).To(Equal(during.Status), "it does not wear off")
 
 			again.Spec.Paused = false
-			after := reported(t, passOf(again, decided(tc.origin, tc.step, tc.decide)))
-			g.Expect(verdict(t, after)).To(Equal(tc.want))
-			g.Expect(condition(after, "Paused").Status).To(Equal(metav1.ConditionFalse))
+			after := reported(t, passOf(again, passes.Decided(tc.origin, tc.step, tc.decide)))
+			g.Expect(passes.Verdict(t, after)).To(Equal(tc.want))
+			g.Expect(passes.Condition(after, "Paused").Status).To(Equal(metav1.ConditionFalse))
 		})
 	}
 }
@@ -175,7 +174,7 @@ func TestAPauseSaysWhatItDoesNotStop(t *testing.T) {
 	setPaused(w, cluster, "")
 	cluster.Status.Rollback = &ucv1.RollbackStatus{}
 	setPaused(w, cluster, "MachineDeployment kube-system/workers")
-	cluster.DeletionTimestamp = at(start())
+	cluster.DeletionTimestamp = passes.At(passes.Start())
 	setPaused(w, cluster, "MachineDeployment kube-system/workers")
 	g.Expect(w.after[0].Message).To(Equal("spec.paused is true: the controller changes nothing. No further step is granted to MachineDeployment kube-system/workers, but " +
 		"the machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on deleting the Machines that are going; " +
@@ -189,11 +188,11 @@ func TestAPauseSaysWhatItDoesNotStop(t *testing.T) {
 }
 
 func TestPausedBeforeTheFirstLook(t *testing.T) {
-	after := reported(t, passOf(clusterOf(ucv1.OriginInTree, paused), decided(ucv1.OriginInTree, ucv1.StepInTree, nothing)))
-	NewWithT(t).Expect(condition(after, "Ready").Reason).To(Equal("InTree"), "a Cluster without the feature has nothing to pause")
+	after := reported(t, passOf(passes.ClusterOf(ucv1.OriginInTree, passes.Paused), passes.Decided(ucv1.OriginInTree, ucv1.StepInTree, passes.Nothing)))
+	NewWithT(t).Expect(passes.Condition(after, "Ready").Reason).To(Equal("InTree"), "a Cluster without the feature has nothing to pause")
 	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
 		t.Run(string(origin), func(t *testing.T) {
-			after := reported(t, passOf(clusterOf(origin, paused), decided(origin, ucv1.StepAddons, nothing)))
+			after := reported(t, passOf(passes.ClusterOf(origin, passes.Paused), passes.Decided(origin, ucv1.StepAddons, passes.Nothing)))
 			NewWithT(t).Expect(summaryOf(t, after)).To(Equal(summary{
 				kstatus.InProgressStatus, metav1.ConditionUnknown, "Paused", "", "", "spec.paused was set before the first look.",
 			}))
@@ -214,9 +213,9 @@ func TestUserClusterReachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, blind("Could not look.")))
-			s.observed.Connection = tc.connection
-			got := condition(reported(t, s), "UserClusterReachable")
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepPreflight, passes.Blind("Could not look.")))
+			s.Observed.Connection = tc.connection
+			got := passes.Condition(reported(t, s), "UserClusterReachable")
 			g.Expect(got.Status).To(Equal(tc.want))
 			g.Expect(got.Reason).To(Equal(tc.connection.Reason))
 			g.Expect(got.Message).To(Equal(tc.connection.Message))
@@ -226,15 +225,15 @@ func TestUserClusterReachable(t *testing.T) {
 
 func TestStepConditions(t *testing.T) {
 	g := NewWithT(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepHandover, blind("Could not look at the fence: it hangs.")))
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, passes.Blind("Could not look at the fence: it hangs.")))
 	after := reported(t, s)
 	for kind, want := range map[string]metav1.ConditionStatus{
 		"Admitted": metav1.ConditionTrue, "PreflightPassed": metav1.ConditionTrue, "HandoverCompleted": metav1.ConditionUnknown,
 		"VolumeMigrationReady": metav1.ConditionFalse, "InTreeConfigurationRemoved": metav1.ConditionFalse,
 	} {
-		g.Expect(condition(after, kind).Status).To(Equal(want), kind)
+		g.Expect(passes.Condition(after, kind).Status).To(Equal(want), kind)
 	}
-	g.Expect(condition(after, "CSIKubeletMigrationCompleted")).To(And(
+	g.Expect(passes.Condition(after, "CSIKubeletMigrationCompleted")).To(And(
 		HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "CSIKubeletMigrationInProgress"),
 		HaveField("Message", "Migrating to the external CCM and CSI driver; the current step is Handover.")))
 }
@@ -249,12 +248,12 @@ func TestCompletionIsToldOnceItIsPersisted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			decision := decided(ucv1.OriginMigrating, ucv1.StepComplete, doing(outcome.ActionRecord, "The migration is completed."))
-			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, CompletedAt: at(start())}
-			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
-			s.actErr = tc.actErr
+			decision := passes.Decided(ucv1.OriginMigrating, ucv1.StepComplete, passes.Doing(outcome.ActionRecord, "The migration is completed."))
+			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, CompletedAt: passes.At(passes.Start())}
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), decision)
+			s.ActErr = tc.actErr
 			after := reported(t, s)
-			g.Expect(condition(after, "CSIKubeletMigrationCompleted").Status).To(Equal(tc.want))
+			g.Expect(passes.Condition(after, "CSIKubeletMigrationCompleted").Status).To(Equal(tc.want))
 			g.Expect(after.Status.CompletedAt != nil).To(Equal(tc.want == metav1.ConditionTrue))
 		})
 	}
@@ -270,48 +269,48 @@ func TestFactsOfAFailedVerbAreNotPersisted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			decision := decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))
+			decision := passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting."))
 			decision.Action = &outcome.Action{Kind: tc.kind, Why: "Trying."}
 			decision.Facts = &ucv1.Facts{Origin: ucv1.OriginMigrating, RollGeneration: "42"}
-			s := passOf(clusterOf(ucv1.OriginMigrating), decision)
-			s.actErr = errors.New("denied")
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), decision)
+			s.ActErr = errors.New("denied")
 			after := reported(t, s)
 			g.Expect(after.Status.RollGeneration).To(Equal(tc.want))
-			g.Expect(condition(after, "Ready").Reason).To(Equal("CouldNotAct"))
+			g.Expect(passes.Condition(after, "Ready").Reason).To(Equal("CouldNotAct"))
 		})
 	}
 }
 
 func TestWhatCouldNotBeLookedAtTakesNoCallBack(t *testing.T) {
 	g := NewWithT(t)
-	stalled := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, failing("SLOViolated", "Look."))))
-	after := reported(t, passOf(stalled, decided(ucv1.OriginMigrating, ucv1.StepRoll, blind("Could not look."))))
-	g.Expect(condition(after, "Stalled")).To(And(HaveField("Reason", "SLOViolated"), HaveField("Message", "Look.")))
-	g.Expect(condition(after, "Ready").Status).To(Equal(metav1.ConditionUnknown))
+	stalled := reported(t, passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Failing("SLOViolated", "Look."))))
+	after := reported(t, passOf(stalled, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Blind("Could not look."))))
+	g.Expect(passes.Condition(after, "Stalled")).To(And(HaveField("Reason", "SLOViolated"), HaveField("Message", "Look.")))
+	g.Expect(passes.Condition(after, "Ready").Status).To(Equal(metav1.ConditionUnknown))
 	g.Expect(meta.FindStatusCondition(after.Status.Conditions, "Reconciling")).To(BeNil(), "never both")
-	again := reported(t, passOf(after, decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting."))))
+	again := reported(t, passOf(after, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting."))))
 	g.Expect(meta.FindStatusCondition(again.Status.Conditions, "Stalled")).To(BeNil())
 }
 
 func TestTransitionTimes(t *testing.T) {
 	g := NewWithT(t)
-	c := clusterOf(ucv1.OriginMigrating)
-	first := reported(t, passOf(c, decided(ucv1.OriginMigrating, ucv1.StepAddons, waiting("RollingOut", "One."))))
+	c := passes.ClusterOf(ucv1.OriginMigrating)
+	first := reported(t, passOf(c, passes.Decided(ucv1.OriginMigrating, ucv1.StepAddons, passes.Waiting("RollingOut", "One."))))
 
-	later := passOf(first, decided(ucv1.OriginMigrating, ucv1.StepAddons, waiting("RollingOut", "Two.")))
-	later.now = start().Add(time.Minute)
+	later := passOf(first, passes.Decided(ucv1.OriginMigrating, ucv1.StepAddons, passes.Waiting("RollingOut", "Two.")))
+	later.Now = passes.Start().Add(time.Minute)
 	second := reported(t, later)
-	g.Expect(condition(second, "Ready").Message).To(Equal("Step Addons: Two."))
+	g.Expect(passes.Condition(second, "Ready").Message).To(Equal("Step Addons: Two."))
 	for _, kind := range []string{"Ready", "Reconciling", "Paused", "Admitted"} {
-		g.Expect(condition(second, kind).LastTransitionTime.Time).To(Equal(start()), "%s did not change its status", kind)
+		g.Expect(passes.Condition(second, kind).LastTransitionTime.Time).To(Equal(passes.Start()), "%s did not change its status", kind)
 	}
 
-	failed := passOf(second, decided(ucv1.OriginMigrating, ucv1.StepAddons, failing("ForeignObjects", "Theirs.")))
-	failed.now = start().Add(2 * time.Minute)
+	failed := passOf(second, passes.Decided(ucv1.OriginMigrating, ucv1.StepAddons, passes.Failing("ForeignObjects", "Theirs.")))
+	failed.Now = passes.Start().Add(2 * time.Minute)
 	third := reported(t, failed)
-	g.Expect(condition(third, "Ready").LastTransitionTime.Time).To(Equal(start()), "False stays False")
-	g.Expect(condition(third, "Stalled").LastTransitionTime.Time).To(Equal(failed.now), "Stalled is new")
-	g.Expect(condition(third, "Reconciling").Status).To(BeEmpty())
+	g.Expect(passes.Condition(third, "Ready").LastTransitionTime.Time).To(Equal(passes.Start()), "False stays False")
+	g.Expect(passes.Condition(third, "Stalled").LastTransitionTime.Time).To(Equal(failed.Now), "Stalled is new")
+	g.Expect(passes.Condition(third, "Reconciling").Status).To(BeEmpty())
 }
 
 func TestMessagesAreBounded(t *testing.T) {
@@ -328,8 +327,8 @@ func TestMessagesAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			for _, decide := range []func(*migration.Decision){waiting("RollingOut", message), failing("InputInvalid", message), doing(outcome.ActionApplyAddons, message)} {
-				after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)))
+			for _, decide := range []func(*migration.Decision){passes.Waiting("RollingOut", message), passes.Failing("InputInvalid", message), passes.Doing(outcome.ActionApplyAddons, message)} {
+				after := reported(t, passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)))
 				for _, c := range after.Status.Conditions {
 					g.Expect(len(c.Message)).To(BeNumerically("<=", 1024), c.Type)
 					g.Expect(utf8.ValidString(c.Message)).To(BeTrue(), "a cut character comes back as another one, and every pass writes")
@@ -341,29 +340,29 @@ func TestMessagesAreBounded(t *testing.T) {
 
 func TestCountsStayWhenTheyCannotBeTaken(t *testing.T) {
 	g := NewWithT(t)
-	c := clusterOf(ucv1.OriginMigrating)
-	s := passOf(c, decided(ucv1.OriginMigrating, ucv1.StepRoll, waiting("WaitingForMachines", "Waiting.")))
-	s.observed.Machines = observation.Known(observation.Machines{
+	c := passes.ClusterOf(ucv1.OriginMigrating)
+	s := passOf(c, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting.")))
+	s.Observed.Machines = observation.Known(observation.Machines{
 		Deployments: []observation.MachineDeployment{{Ref: observation.Ref{Kind: "MachineDeployment", Name: "a", UID: "a"}, Replicas: 1}},
 		Machines:    []observation.Machine{{Ref: observation.Ref{Kind: "Machine", Name: "a-1", UID: "a-1"}}},
 	})
-	s.observed.Nodes = observation.Known([]observation.Node{{Name: "a-1", Ready: true}})
-	s.observed.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Version: "v1.30.14"}, CSI: observation.AddonSet{Version: "v1.30.14"}, InventoryObjects: 15})
+	s.Observed.Nodes = observation.Known([]observation.Node{{Name: "a-1", Ready: true}})
+	s.Observed.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Version: "v1.30.14"}, CSI: observation.AddonSet{Version: "v1.30.14"}, InventoryObjects: 15})
 	seen := reported(t, s)
 	g.Expect(seen.Status.Machines).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Blocked: 1, Summary: "0/1"})))
 	g.Expect(seen.Status.MachineDeployments).To(HaveValue(Equal(ucv1.ProgressCount{Total: 1, Summary: "0/1"})))
 	g.Expect(seen.Status.Nodes).To(HaveValue(Equal(ucv1.NodeCount{Total: 1})))
 	g.Expect(seen.Status.Addons).To(HaveValue(Equal(ucv1.AddonsStatus{CloudControllerManagerVersion: "v1.30.14", CSIVersion: "v1.30.14", Objects: 15})))
 
-	unseen := reported(t, passOf(seen, decided(ucv1.OriginMigrating, ucv1.StepRoll, blind("Could not look."))))
+	unseen := reported(t, passOf(seen, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Blind("Could not look."))))
 	g.Expect(unseen.Status.Machines).To(Equal(seen.Status.Machines))
 	g.Expect(unseen.Status.Addons).To(Equal(seen.Status.Addons))
 }
 
 func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
-	s := &scope{actErr: errors.New("no such host: 10.0.0.1")}
-	s.decision.Step = ucv1.StepHandover
-	leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.decision)
+	s := &Pass{ActErr: errors.New("no such host: 10.0.0.1")}
+	s.Decision.Step = ucv1.StepHandover
+	passes.Leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.Decision)
 	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("Step Handover: could not act, trying again; the cause is in the controller's log. " +
 		"The Cluster is being deleted; it goes later. Opening the fence."))
 }

@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"testing"
@@ -12,6 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func TestTextsAreNeutral(t *testing.T) {
@@ -36,8 +37,8 @@ func TestTextsAreNeutral(t *testing.T) {
 func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	g := NewWithT(t)
 	const bad, good = "a\x7f\u202eb", "a??b"
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
-		failing(ucv1.BlockedMachinesReason, bad)(d)
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
+		passes.Failing(ucv1.BlockedMachinesReason, bad)(d)
 		d.Action = &outcome.Action{
 			Kind:    outcome.ActionRestoreAnnotations,
 			Why:     bad,
@@ -52,12 +53,12 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 			},
 		}
 	}))
-	s.acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
-	s.decision.Findings = []observation.Finding{{ID: "X", Message: bad, Objects: []string{bad}}}
+	s.Acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
+	s.Decision.Findings = []observation.Finding{{ID: "X", Message: bad, Objects: []string{bad}}}
 
 	status := reported(t, s).Status
 
-	g.Expect(condition(&ucv1.Cluster{Status: status}, ucv1.StalledCondition).Message).To(Equal(good))
+	g.Expect(passes.Condition(&ucv1.Cluster{Status: status}, ucv1.StalledCondition).Message).To(Equal(good))
 	g.Expect(status.Handover.ProbeProblem).To(Equal(good))
 	g.Expect(status.Handover.Proof[0].Message).To(Equal(good))
 	g.Expect(status.Preflight.Findings[0].Objects).To(Equal([]string{good}))
@@ -69,9 +70,9 @@ func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	g.Expect(status.Inherited.ClusterName).To(Equal(bad), "the CCM gets it as KCM had it")
 	g.Expect(*status.Handover.Original[0].Controllers).To(Equal(bad), "a rollback gives it back as it was")
 
-	again := passOf(reported(t, s), s.decision)
-	again.acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
-	again.decision.Action = nil
+	again := passOf(reported(t, s), s.Decision)
+	again.Acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
+	again.Decision.Action = nil
 	g.Expect(statusOf(again).Timeline).To(Equal(status.Timeline), "the same texts are no news")
 }
 
@@ -87,8 +88,8 @@ func TestNoFieldOfAStatusPanics(t *testing.T) {
 	neutral(full)
 	g.Expect(full.Timeline[0].Time).To(Equal(before.Timeline[0].Time))
 	full.Conditions[0].Message = "drawn texts may be empty"
-	withoutMessages(full)
-	g.Expect(full.Conditions[0].Message).To(Equal(notShown))
+	WithoutMessages(full)
+	g.Expect(full.Conditions[0].Message).To(Equal(NotShown))
 }
 
 func TestMessagesAreLeftOut(t *testing.T) {
@@ -98,10 +99,10 @@ func TestMessagesAreLeftOut(t *testing.T) {
 		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Acting", Message: "m"}},
 		Timeline:   []ucv1.TimelineEntry{{Message: "m", Actor: "a"}, {Actor: "b"}},
 	}
-	withoutMessages(&status)
+	WithoutMessages(&status)
 	g.Expect(status).To(Equal(ucv1.ClusterStatus{
 		Step: ucv1.StepRoll, Facts: ucv1.Facts{RollGeneration: "5"},
-		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Acting", Message: notShown}},
-		Timeline:   []ucv1.TimelineEntry{{Message: notShown, Actor: "a"}, {Actor: "b"}},
+		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Acting", Message: NotShown}},
+		Timeline:   []ucv1.TimelineEntry{{Message: NotShown, Actor: "a"}, {Actor: "b"}},
 	}))
 }

@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -6,6 +6,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 const inTreeNotLooked = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager was not looked " +
@@ -15,34 +16,34 @@ func inTreeStates() map[string]state {
 	const says = "Provider nimbus is not in the catalogue."
 	return map[string]state{
 		"in-tree with an unknown provider has failed": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, failing("NotSupported", says), nil,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged, passes.Failing("NotSupported", says), nil,
 			summary{kstatus.FailedStatus, metav1.ConditionFalse, "NotSupported", "", metav1.ConditionTrue, says},
 		},
 		"in-tree with a KCM that cannot be looked at is in progress, and unknown": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged, blind("Could not look at Deployment x/kcm: timeout."), nil,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged, passes.Blind("Could not look at Deployment x/kcm: timeout."), nil,
 			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "Could not look at " +
 				"Deployment x/kcm: timeout."},
 		},
 		"in-tree with a Lease that cannot be looked at is in progress, and unknown": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged,
 			lastLook(migration.Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: "It hangs."}), nil,
 			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "It hangs."},
 		},
 		"in-tree with a KCM that may be restarting is ready": {
 			[]ucv1.Origin{ucv1.OriginInTree},
 			ucv1.StepInTree,
-			unchanged,
+			passes.Unchanged,
 			lastLook(migration.Attendance{Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: "None leads."}),
 			nil,
 			summary{kstatus.CurrentStatus, metav1.ConditionTrue, "InTree", "", "", inTreeNotLooked},
 		},
 		"in-tree with a KCM that did not come back is not": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged,
 			lastLook(migration.Attendance{Status: metav1.ConditionFalse, Overdue: true, Message: "None leads."}), nil,
 			summary{kstatus.InProgressStatus, metav1.ConditionFalse, "CloudLoopsUnattended", metav1.ConditionTrue, "", "None leads."},
 		},
 		"in-tree with a KCM that does not come back needs a person": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, unchanged,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged,
 			lastLook(migration.Attendance{Status: metav1.ConditionFalse, Overdue: true, NeedsPerson: true, Message: "None leads."}), nil,
 			summary{kstatus.FailedStatus, metav1.ConditionFalse, "CloudLoopsUnattended", "", metav1.ConditionTrue, "None leads."},
 		},
@@ -59,15 +60,15 @@ func rolledBackStates() map[string]state {
 	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
 	return map[string]state{
 		"a refused rollback has failed, also when the migration is completed": {
-			migrating, ucv1.StepFinished, completed, failing("RollbackRefused", "The point of no return was passed."), nil,
+			migrating, ucv1.StepFinished, passes.Completed, passes.Failing("RollbackRefused", "The point of no return was passed."), nil,
 			summary{kstatus.FailedStatus, no, "RollbackRefused", "", yes, "The point of no return was passed."},
 		},
 		"rolling back is in progress": {
-			migrating, ucv1.StepRollbackRoll, unchanged, waiting("WaitingForMachines", "Waiting."), nil,
+			migrating, ucv1.StepRollbackRoll, passes.Unchanged, passes.Waiting("WaitingForMachines", "Waiting."), nil,
 			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step RollbackRoll: Waiting."},
 		},
 		"rolled back is ready": {
-			migrating, ucv1.StepRolledBack, unchanged, nothing, nil,
+			migrating, ucv1.StepRolledBack, passes.Unchanged, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
 				"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than " +
 					"status.rollback.finishedAt and spec.handover.rollback is false."},
@@ -75,7 +76,7 @@ func rolledBackStates() map[string]state {
 		"rolled back, and its control plane sleeps, is ready": {
 			migrating,
 			ucv1.StepRolledBack,
-			unchanged,
+			passes.Unchanged,
 			lastLook(
 				migration.Attendance{
 					Status:  metav1.ConditionUnknown,
@@ -91,8 +92,8 @@ func rolledBackStates() map[string]state {
 		"rolled back, but KCM does not lead, is not ready": {
 			migrating,
 			ucv1.StepRolledBack,
-			unchanged,
-			waiting("WaitingForLeader", "The migration is rolled back, but no process runs them."),
+			passes.Unchanged,
+			passes.Waiting("WaitingForLeader", "The migration is rolled back, but no process runs them."),
 			nil,
 			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is rolled back, but no " +
 				"process runs them."},

@@ -1,14 +1,12 @@
-package cluster
+package status
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -18,17 +16,17 @@ import (
 
 // The bounds of status.timeline: its entries, the objects and the characters of one.
 const (
-	maxTimeline        = 50
+	MaxTimeline        = 50
 	maxTimelineObjects = 10
 	maxTimelineMessage = 512
 )
 
 // extendTimeline appends what this pass changed. When it is full, old actions go before steps: steps are what people ask for.
-func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
-	timeline := append(slices.Clone(s.cluster.Status.Timeline), entriesOf(s, status)...)
-	for len(timeline) > maxTimeline {
+func extendTimeline(p *Pass, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
+	timeline := append(slices.Clone(p.Cluster.Status.Timeline), Entries(p, status)...)
+	for len(timeline) > MaxTimeline {
 		at := max(
-			slices.IndexFunc(timeline[:maxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineAction }),
+			slices.IndexFunc(timeline[:MaxTimeline-3], func(e ucv1.TimelineEntry) bool { return e.Kind == ucv1.TimelineAction }),
 			0,
 		)
 		timeline = slices.Delete(timeline, at, at+1)
@@ -36,14 +34,14 @@ func extendTimeline(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 	return timeline
 }
 
-// entriesOf are what a pass adds to the timeline, given the status that it computed. The events are made from them, too.
-func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
-	if !s.cluster.ExternalCloudProvider() {
+// Entries are what a pass adds to the timeline, given the status that it computed. The events are made from them, too.
+func Entries(p *Pass, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
+	if !p.Cluster.ExternalCloudProvider() {
 		return nil
 	}
-	entries := slices.Clone(s.pendingTimeline)
+	entries := slices.Clone(p.Pending)
 	add := func(e ucv1.TimelineEntry) {
-		e.Time, e.Step, e.Message = metav1.NewTime(s.now), status.Step, wording.Bounded(e.Message, maxTimelineMessage)
+		e.Time, e.Step, e.Message = metav1.NewTime(p.Now), status.Step, wording.Bounded(e.Message, maxTimelineMessage)
 		e.Objects = e.Objects[:min(len(e.Objects), maxTimelineObjects)]
 		if e.Actor == "" {
 			e.Actor = ucv1.FieldManager
@@ -51,25 +49,25 @@ func entriesOf(s *scope, status ucv1.ClusterStatus) []ucv1.TimelineEntry {
 		neutral(&e)
 		entries = append(entries, e)
 	}
-	for _, e := range acceptanceEntries(s.cluster.Status.Acceptances, status.Acceptances) {
+	for _, e := range acceptanceEntries(p.Cluster.Status.Acceptances, status.Acceptances) {
 		add(e)
 	}
-	if s.cluster.Status.Step != status.Step {
+	if p.Cluster.Status.Step != status.Step {
 		add(ucv1.TimelineEntry{Kind: ucv1.TimelineStep})
 	}
-	if action := s.decision.Next(); action != nil && s.actErr == nil && action.Kind != outcome.ActionRecord {
+	if action := p.Decision.Next(); action != nil && p.ActErr == nil && action.Kind != outcome.ActionRecord {
 		add(ucv1.TimelineEntry{
 			Kind: ucv1.TimelineAction, Action: string(action.Kind), Objects: namesOf(action.Objects), Message: action.Why,
 		})
 	}
 	about := namesOf(observation.RefsOf(status.About))
-	for _, e := range unattendedEntries(s.cluster.Status.Conditions, status.Conditions, about) {
+	for _, e := range unattendedEntries(p.Cluster.Status.Conditions, status.Conditions, about) {
 		add(e)
 	}
-	for _, e := range stallEntries(s.cluster.Status.Conditions, status.Conditions, about) {
+	for _, e := range stallEntries(p.Cluster.Status.Conditions, status.Conditions, about) {
 		add(e)
 	}
-	for _, e := range pauseEntries(s, status.Conditions) {
+	for _, e := range pauseEntries(p, status.Conditions) {
 		add(e)
 	}
 	return entries
@@ -97,8 +95,8 @@ func stallEntries(before, after []metav1.Condition, about []string) []ucv1.Timel
 }
 
 // pauseEntries: a pause begins or is taken back. The first pass of a Cluster that is not paused is no end of a pause.
-func pauseEntries(s *scope, after []metav1.Condition) []ucv1.TimelineEntry {
-	was := meta.IsStatusConditionTrue(s.cluster.Status.Conditions, ucv1.PausedCondition)
+func pauseEntries(p *Pass, after []metav1.Condition) []ucv1.TimelineEntry {
+	was := meta.IsStatusConditionTrue(p.Cluster.Status.Conditions, ucv1.PausedCondition)
 	is := meta.IsStatusConditionTrue(after, ucv1.PausedCondition)
 	switch {
 	case is && !was:
@@ -106,13 +104,13 @@ func pauseEntries(s *scope, after []metav1.Condition) []ucv1.TimelineEntry {
 			{
 				Kind:    ucv1.TimelineHalt,
 				Reason:  ucv1.PausedReason,
-				Actor:   s.pausedBy,
+				Actor:   p.PausedBy,
 				Message: "spec.paused was set: the controller changes nothing.",
 			},
 		}
 	case was && !is:
 		return []ucv1.TimelineEntry{
-			{Kind: ucv1.TimelineResume, Reason: ucv1.PausedReason, Actor: s.pausedBy, Message: "spec.paused was taken back."},
+			{Kind: ucv1.TimelineResume, Reason: ucv1.PausedReason, Actor: p.PausedBy, Message: "spec.paused was taken back."},
 		}
 	}
 	return nil
@@ -167,36 +165,4 @@ func unattendedEntries(before, after []metav1.Condition, about []string) []ucv1.
 		return nil
 	}
 	return []ucv1.TimelineEntry{{Kind: ucv1.TimelineFailure, Reason: is.Reason, Objects: about, Message: is.Message}}
-}
-
-// pendingTimeline are actions that were done in a pass whose status was refused, most often because the cache was behind. The
-// next pass sees the change itself as done, and would never say that it was.
-type pendingTimeline struct {
-	mu      sync.Mutex
-	entries map[client.ObjectKey][]ucv1.TimelineEntry
-}
-
-// take returns what was kept for a Cluster, and keeps it no longer.
-func (u *pendingTimeline) take(key client.ObjectKey) []ucv1.TimelineEntry {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	entries := u.entries[key]
-	delete(u.entries, key)
-	return entries
-}
-
-func (u *pendingTimeline) keep(key client.ObjectKey, entries []ucv1.TimelineEntry) {
-	if len(entries) == 0 {
-		return
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.entries == nil {
-		u.entries = map[client.ObjectKey][]ucv1.TimelineEntry{}
-	}
-	u.entries[key] = entries[max(0, len(entries)-maxTimeline):]
-}
-
-func verbsOf(entries []ucv1.TimelineEntry) []ucv1.TimelineEntry {
-	return slices.DeleteFunc(entries, func(e ucv1.TimelineEntry) bool { return e.Kind != ucv1.TimelineAction })
 }

@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"reflect"
@@ -52,4 +52,17 @@ func eachText(value reflect.Value, field string, replace func(field, text string
 			}
 		}
 	}
+}
+
+// NotShown stands in place of each message of a status whose texts were refused.
+const NotShown = "The API server refused the texts of this status; the controller's log has them."
+
+// WithoutMessages leaves nothing in a status that is there for people to read only.
+func WithoutMessages(status *ucv1.ClusterStatus) {
+	eachText(reflect.ValueOf(status), "", func(field, text string) string {
+		if field == "Message" && text != "" {
+			return NotShown
+		}
+		return text
+	})
 }

@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"fmt"
@@ -13,10 +13,11 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 func blockedBy(findings ...observation.Finding) migration.Decision {
-	return decided(ucv1.OriginMigrating, ucv1.StepPreflight, func(d *migration.Decision) {
+	return passes.Decided(ucv1.OriginMigrating, ucv1.StepPreflight, func(d *migration.Decision) {
 		d.Failure = &outcome.Failure{Reason: ucv1.PreflightFailedReason, Message: "Blocked."}
 		d.Findings = findings
 	})
@@ -35,7 +36,7 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	for range 10 {
 		findings = append(findings, observation.Finding{ID: "NodesNone", Severity: observation.Info})
 	}
-	after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), blockedBy(findings...)))
+	after := reported(t, passOf(passes.ClusterOf(ucv1.OriginMigrating), blockedBy(findings...)))
 	status := after.Status.Preflight
 	g.Expect(status).To(And(
 		HaveField("Blocking", int32(1)), HaveField("NotLookedAt", int32(1)), HaveField("Accepted", int32(1)), HaveField("Warnings", int32(1)), HaveField("Infos", int32(11)),
@@ -44,27 +45,27 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	g.Expect(status.Findings[0]).To(And(HaveField("ID", "NodeNotReady"), HaveField("Objects", HaveLen(10)),
 		HaveField("Message", ContainSubstring("n04 and 15 more. Fix them."))))
 	g.Expect(status.Findings[1].NotLookedAt).To(BeTrue())
-	g.Expect(status.JudgedAt.Time).To(BeTemporally("==", start()))
+	g.Expect(status.JudgedAt.Time).To(BeTemporally("==", passes.Start()))
 }
 
 func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g := NewWithT(t)
 	decision := blockedBy(observation.Finding{ID: "ClockSkew", Severity: observation.Blocking, Message: "They differ."})
-	after := reported(t, passOf(clusterOf(ucv1.OriginMigrating), decision))
+	after := reported(t, passOf(passes.ClusterOf(ucv1.OriginMigrating), decision))
 	later := passOf(after, decision)
-	later.now = later.now.Add(time.Hour)
+	later.Now = later.Now.Add(time.Hour)
 	g.Expect(reported(t, later).Status.Preflight).To(Equal(after.Status.Preflight))
 
-	later.decision.Findings = nil
+	later.Decision.Findings = nil
 	g.Expect(reported(t, later).Status.Preflight).To(Equal(after.Status.Preflight), "a pass that did not judge says nothing")
-	later.decision.Findings = []observation.Finding{}
+	later.Decision.Findings = []observation.Finding{}
 	gone := reported(t, later).Status.Preflight
 	g.Expect(gone).To(And(HaveField("Blocking", int32(0)), HaveField("Findings", BeEmpty())), "one that judged and found nothing says so")
-	g.Expect(gone.JudgedAt.Time).To(BeTemporally("==", later.now))
+	g.Expect(gone.JudgedAt.Time).To(BeTemporally("==", later.Now))
 
 	started := passOf(after.DeepCopy(), decision)
-	started.cluster.Status.StartedAt = at(start())
-	started.decision.Findings = []observation.Finding{{ID: "RouteRefused", Severity: observation.Blocking}}
+	started.Cluster.Status.StartedAt = passes.At(passes.Start())
+	started.Decision.Findings = []observation.Finding{{ID: "RouteRefused", Severity: observation.Blocking}}
 	g.Expect(statusOf(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
 }
 
@@ -114,8 +115,8 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
-			s.cluster.Status.StartedAt, s.cluster.Status.Preflight, s.credentials = at(start()), test.before, test.found
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
+			s.Cluster.Status.StartedAt, s.Cluster.Status.Preflight, s.Credentials = passes.At(passes.Start()), test.before, test.found
 			after := statusOf(s).Preflight
 			var ids []string
 			for _, finding := range after.Findings {
@@ -130,19 +131,19 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 
 func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 	g := NewWithT(t)
-	s := passOf(clusterOf(ucv1.OriginMigrating), decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
-	s.cluster.Status.StartedAt = at(start())
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
+	s.Cluster.Status.StartedAt = passes.At(passes.Start())
 	g.Expect(statusOf(s).Preflight).To(BeNil())
 
-	s.cluster.Spec.Mode = ucv1.PlanOnlyMode
-	s.credentials = observation.Known([]observation.Finding{{ID: preflight.CredentialsExpire, Severity: observation.Warning}})
+	s.Cluster.Spec.Mode = ucv1.PlanOnlyMode
+	s.Credentials = observation.Known([]observation.Finding{{ID: preflight.CredentialsExpire, Severity: observation.Warning}})
 	first := reported(t, s)
 	g.Expect(first.Status.Preflight).To(And(HaveField("Warnings", int32(2)), HaveField("Findings", HaveLen(2))))
 	g.Expect(first.Status.Preflight.Findings[1]).To(And(HaveField("ID", preflight.FieldWithoutEffect), HaveField("Message", ContainSubstring("spec.paused: true"))))
 
-	again := passOf(first, s.decision)
-	again.credentials, again.now = s.credentials, s.now.Add(time.Hour)
+	again := passOf(first, s.Decision)
+	again.Credentials, again.Now = s.Credentials, s.Now.Add(time.Hour)
 	g.Expect(statusOf(again).Preflight).To(Equal(first.Status.Preflight), "what stays is not written again")
-	again.cluster.Spec.Mode = ucv1.MigrateMode
+	again.Cluster.Spec.Mode = ucv1.MigrateMode
 	g.Expect(statusOf(again).Preflight).To(And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field")
 }

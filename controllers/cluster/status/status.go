@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"cmp"
@@ -16,8 +16,34 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// maxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
-const maxMessage = 1024
+// MaxMessage bounds a condition's message; the API allows 32768 characters, a person reads fewer.
+const MaxMessage = 1024
+
+// Pass is what a status is computed from: a Cluster as a pass found it, and what that pass observed, decided and did.
+type Pass struct {
+	Cluster  *ucv1.Cluster
+	Now      time.Time
+	Observed observation.Observation
+	// PreflightAt is when preflight read what its findings rest on.
+	PreflightAt time.Time
+	// Credentials are what is found about ours after the start; unknown when the user cluster cannot be reached.
+	Credentials observation.Observed[[]observation.Finding]
+	// Acceptances of the spec, with who vouches for them. PausedBy is who set spec.paused as it is.
+	Acceptances []ucv1.AcceptanceStatus
+	PausedBy    string
+
+	// Decision, and what is shown beside it.
+	Decision migration.Decision
+	Shown    migration.Shown
+
+	// ActErr is why the action of the decision was not done.
+	ActErr error
+	// Unkept says that the proofs of kubelets could not be kept, so that nothing was done.
+	Unkept bool
+
+	// Pending are actions of earlier passes whose status could not be written.
+	Pending []ucv1.TimelineEntry
+}
 
 // statusWriter collects the conditions of one pass. Those that are not set in a pass are gone after it.
 type statusWriter struct {
@@ -38,7 +64,7 @@ func (w *statusWriter) ready(status metav1.ConditionStatus, reason string, messa
 
 func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
 	condition := metav1.Condition{
-		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, maxMessage),
+		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, MaxMessage),
 		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
 	}
 	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
@@ -56,41 +82,41 @@ func (w *statusWriter) keep(conditionType string) bool {
 	return true
 }
 
-// computeStatus is the whole intent of a pass: every condition that applies to the cluster's origin, every time.
-func computeStatus(s *scope) ucv1.ClusterStatus {
-	status := *s.cluster.Status.DeepCopy()
-	if s.decision.Facts != nil && s.factsHold() {
-		status.Facts = *s.decision.Facts.DeepCopy()
+// Compute is the whole intent of a pass: every condition that applies to the cluster's origin, every time.
+func Compute(p *Pass) ucv1.ClusterStatus {
+	status := *p.Cluster.Status.DeepCopy()
+	if p.Decision.Facts != nil && p.factsHold() {
+		status.Facts = *p.Decision.Facts.DeepCopy()
 	}
-	if s.decision.Facts != nil {
-		status.UnattendedSince = s.decision.Facts.UnattendedSince // It is so whether an action failed or not.
+	if p.Decision.Facts != nil {
+		status.UnattendedSince = p.Decision.Facts.UnattendedSince // It is so whether an action failed or not.
 	}
-	setProof(&status, s.decision.Proof)
-	setPointOfNoReturn(&status, s.decision.PointOfNoReturn)
-	setPreflight(&status, s)
-	setPlan(&status, s)
-	status.ObservedGeneration = s.cluster.Generation
-	status.Step = s.decision.Step
-	if s.decision.Wait == nil || !s.decision.Wait.Unknown {
-		status.Instructions = s.decision.Instructions
+	setProof(&status, p.Decision.Proof)
+	setPointOfNoReturn(&status, p.Decision.PointOfNoReturn)
+	setPreflight(&status, p)
+	setPlan(&status, p)
+	status.ObservedGeneration = p.Cluster.Generation
+	status.Step = p.Decision.Step
+	if p.Decision.Wait == nil || !p.Decision.Wait.Unknown {
+		status.Instructions = p.Decision.Instructions
 	}
-	if s.cluster.ExternalCloudProvider() {
-		setCounts(&status, s)
-		setInventory(&status, s)
+	if p.Cluster.ExternalCloudProvider() {
+		setCounts(&status, p)
+		setInventory(&status, p)
 	}
-	w := &statusWriter{before: s.cluster.Status.Conditions, aboutBefore: status.About, now: s.now, gen: s.cluster.Generation}
-	setReady(w, s, status.Facts)
-	setPaused(w, s.cluster, s.decision.RollsOn)
-	setReadiness(w, s.decision.Readiness)
-	if s.cluster.ExternalCloudProvider() {
-		setAttended(w, s.decision.Attendance)
-		setReachable(w, s.observed.Connection)
-		setSteps(w, s)
+	w := &statusWriter{before: p.Cluster.Status.Conditions, aboutBefore: status.About, now: p.Now, gen: p.Cluster.Generation}
+	setReady(w, p, status.Facts)
+	setPaused(w, p.Cluster, p.Decision.RollsOn)
+	setReadiness(w, p.Decision.Readiness)
+	if p.Cluster.ExternalCloudProvider() {
+		setAttended(w, p.Decision.Attendance)
+		setReachable(w, p.Observed.Connection)
+		setSteps(w, p)
 	}
 	status.Conditions, status.About = w.after, w.about
-	status.Acceptances = s.acceptances
+	status.Acceptances = p.Acceptances
 	neutral(&status)
-	status.Timeline = extendTimeline(s, status)
+	status.Timeline = extendTimeline(p, status)
 	return status
 }
 
@@ -101,7 +127,7 @@ func setProof(status *ucv1.ClusterStatus, proof []ucv1.ProofItem) {
 	}
 	status.Handover.Proof = slices.Clone(proof)
 	for i := range status.Handover.Proof {
-		status.Handover.Proof[i].Message = wording.Bounded(status.Handover.Proof[i].Message, maxMessage)
+		status.Handover.Proof[i].Message = wording.Bounded(status.Handover.Proof[i].Message, MaxMessage)
 	}
 }
 
@@ -110,31 +136,31 @@ func setPointOfNoReturn(status *ucv1.ClusterStatus, seen *ucv1.PointOfNoReturnSt
 	if status.Handover == nil || seen == nil {
 		return
 	}
-	seen.Reason, seen.Next = wording.Bounded(seen.Reason, maxMessage), wording.Bounded(seen.Next, maxMessage)
+	seen.Reason, seen.Next = wording.Bounded(seen.Reason, MaxMessage), wording.Bounded(seen.Next, MaxMessage)
 	status.Handover.PointOfNoReturn = seen
 }
 
 // setPlan keeps the plan as it was last seen: after the start, the one that it started with.
-func setPlan(status *ucv1.ClusterStatus, s *scope) {
-	seen, known := s.observed.Plan.Get()
+func setPlan(status *ucv1.ClusterStatus, p *Pass) {
+	seen, known := p.Observed.Plan.Get()
 	if !known {
 		return
 	}
-	madeAt := new(metav1.NewTime(s.now))
+	madeAt := new(metav1.NewTime(p.Now))
 	if status.Plan != nil && status.Plan.Digest == seen.Digest {
 		madeAt = cmp.Or(status.Plan.MadeAt, madeAt)
 	}
-	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, maxMessage), MadeAt: madeAt}
+	status.Plan = &ucv1.PlanStatus{Digest: seen.Digest, Summary: wording.Bounded(seen.Summary, MaxMessage), MadeAt: madeAt}
 }
 
 // factsHold: what an action that failed was to bring about is not so. Neither the annotations nor a Lease that is freed are what
 // facts rest on: were they refused for good, the ends of processes would be forgotten in every pass.
-func (s *scope) factsHold() bool {
-	if s.actErr == nil {
+func (p *Pass) factsHold() bool {
+	if p.ActErr == nil {
 		return true
 	}
-	return !s.unkept &&
-		(s.decision.Next().Kind == outcome.ActionRestoreAnnotations || s.decision.Next().Kind == outcome.ActionFreeLease)
+	return !p.Unkept &&
+		(p.Decision.Next().Kind == outcome.ActionRestoreAnnotations || p.Decision.Next().Kind == outcome.ActionFreeLease)
 }
 
 func setPaused(w *statusWriter, cluster *ucv1.Cluster, rollsOn string) {
@@ -177,16 +203,16 @@ func setReachable(w *statusWriter, connection observation.Connection) {
 }
 
 // setSteps sets the condition of every row, and the two of row Addons.
-func setSteps(w *statusWriter, s *scope) {
-	for _, row := range s.decision.Rows {
+func setSteps(w *statusWriter, p *Pass) {
+	for _, row := range p.Decision.Rows {
 		switch row.Step {
 		case ucv1.StepAddons:
-			setRow(w, ucv1.CSIReadyCondition, *s.shown.CSI)
-			setRow(w, ucv1.CloudControllerManagerReadyCondition, *s.shown.CCM)
+			setRow(w, ucv1.CSIReadyCondition, *p.Shown.CSI)
+			setRow(w, ucv1.CloudControllerManagerReadyCondition, *p.Shown.CCM)
 		case ucv1.StepComplete:
-			setCompleted(w, s, row)
+			setCompleted(w, p, row)
 		default:
-			for _, condition := range migration.RowOf(s.cluster.Status.Origin, row.Step).Conditions {
+			for _, condition := range migration.RowOf(p.Cluster.Status.Origin, row.Step).Conditions {
 				setRow(w, condition, row)
 			}
 		}
@@ -209,9 +235,9 @@ func setRow(w *statusWriter, conditionType string, row migration.RowState) {
 }
 
 // setCompleted keeps the promise of the manual: two reasons, and nothing else.
-func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
-	completed := s.cluster.Status.CompletedAt != nil ||
-		(s.decision.Facts != nil && s.decision.Facts.CompletedAt != nil && s.actErr == nil)
+func setCompleted(w *statusWriter, p *Pass, row migration.RowState) {
+	completed := p.Cluster.Status.CompletedAt != nil ||
+		(p.Decision.Facts != nil && p.Decision.Facts.CompletedAt != nil && p.ActErr == nil)
 	if row.Holds || completed {
 		w.set(
 			ucv1.CSIKubeletMigrationCompletedCondition,
@@ -226,5 +252,5 @@ func setCompleted(w *statusWriter, s *scope, row migration.RowState) {
 		return
 	}
 	w.set(ucv1.CSIKubeletMigrationCompletedCondition, metav1.ConditionFalse, ucv1.CSIKubeletMigrationInProgressReason,
-		fmt.Sprintf("Migrating to the external CCM and CSI driver; the current step is %s.", s.decision.Step))
+		fmt.Sprintf("Migrating to the external CCM and CSI driver; the current step is %s.", p.Decision.Step))
 }

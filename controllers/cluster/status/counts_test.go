@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
 // balancers are load balancers, of which the first ones have another address.
@@ -26,27 +27,27 @@ func balancers(all, moved int) observation.Inventory {
 }
 
 // rolling is the pass of a migration that compares with a baseline.
-func rolling(step ucv1.Step, before, now observation.Inventory) *scope {
-	cluster := clusterOf(ucv1.OriginMigrating, func(c *ucv1.Cluster) {
+func rolling(step ucv1.Step, before, now observation.Inventory) *Pass {
+	cluster := passes.ClusterOf(ucv1.OriginMigrating, func(c *ucv1.Cluster) {
 		c.Status.Step = ucv1.StepRoll
 		c.Status.Baseline = &ucv1.BaselineStatus{SecretName: "baseline", Digest: before.Digest()}
 	})
-	s := passOf(cluster, decided(ucv1.OriginMigrating, step, waiting(ucv1.WaitingForMachinesReason, "Waiting.")))
-	s.observed.Baseline, s.observed.Inventory = observation.Known(before), observation.Known(now)
-	s.observed.Machines = observation.Known(observation.Machines{})
+	s := passOf(cluster, passes.Decided(ucv1.OriginMigrating, step, passes.Waiting(ucv1.WaitingForMachinesReason, "Waiting.")))
+	s.Observed.Baseline, s.Observed.Inventory = observation.Known(before), observation.Known(now)
+	s.Observed.Machines = observation.Known(observation.Machines{})
 	gone := map[string]observation.Gone{}
 	for _, balancer := range before.LoadBalancers {
 		gone[balancer.UID] = observation.Gone{Seen: "it was gone by noon"}
 	}
-	s.observed.Gone = observation.Known(gone)
+	s.Observed.Gone = observation.Known(gone)
 	return s
 }
 
 func TestInventoryInTheStatus(t *testing.T) {
 	seen := &ucv1.InventoryStatus{Unexplained: 3}
 	for name, test := range map[string]struct {
-		pass *scope
-		when func(*scope)
+		pass *Pass
+		when func(*Pass)
 		want *ucv1.InventoryStatus
 	}{
 		"nothing changed": {pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 0)), want: &ucv1.InventoryStatus{}},
@@ -69,27 +70,27 @@ func TestInventoryInTheStatus(t *testing.T) {
 		},
 		"a step that is over twice leaves them once": {
 			pass: rolling(ucv1.StepVerify, balancers(2, 0), balancers(2, 0)),
-			when: func(s *scope) {
-				s.cluster.Status.Inventory = &ucv1.InventoryStatus{AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Unexplained: 7}, {Step: ucv1.StepAddons}}}
+			when: func(s *Pass) {
+				s.Cluster.Status.Inventory = &ucv1.InventoryStatus{AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Unexplained: 7}, {Step: ucv1.StepAddons}}}
 			},
 			want: &ucv1.InventoryStatus{AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepAddons}, {Step: ucv1.StepRoll}}},
 		},
 		"what cannot be looked at stays as it was seen": {
 			pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 1)),
-			when: func(s *scope) {
-				s.cluster.Status.Inventory = seen
-				s.observed.Inventory = observation.Unknown[observation.Inventory]("timeout")
+			when: func(s *Pass) {
+				s.Cluster.Status.Inventory = seen
+				s.Observed.Inventory = observation.Unknown[observation.Inventory]("timeout")
 			},
 			want: seen,
 		},
 		"after completion it stays as it was": {
 			pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 1)),
-			when: func(s *scope) { completed(s.cluster); s.cluster.Status.Inventory = seen },
+			when: func(s *Pass) { passes.Completed(s.Cluster); s.Cluster.Status.Inventory = seen },
 			want: seen,
 		},
 		"without a baseline there is none": {
 			pass: rolling(ucv1.StepRoll, balancers(2, 0), balancers(2, 1)),
-			when: func(s *scope) { s.cluster.Status.Baseline, s.cluster.Status.Inventory = nil, seen },
+			when: func(s *Pass) { s.Cluster.Status.Baseline, s.Cluster.Status.Inventory = nil, seen },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

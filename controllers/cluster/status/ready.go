@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"fmt"
@@ -13,41 +13,41 @@ import (
 )
 
 // setReady sets the summary, and Reconciling or Stalled beside it, never both.
-func setReady(w *statusWriter, s *scope, facts ucv1.Facts) {
+func setReady(w *statusWriter, p *Pass, facts ucv1.Facts) {
 	switch {
-	case s.decision.Attendance.IsOverdue():
-		setReadyUnattended(w, s)
-	case s.decision.Calls() != nil:
-		setReadyFailed(w, s)
-	case s.decision.Step == ucv1.StepInTree && s.cluster.DeletionTimestamp.IsZero():
-		setReadyInTree(w, s)
-	case s.cluster.Spec.Paused:
+	case p.Decision.Attendance.IsOverdue():
+		setReadyUnattended(w, p)
+	case p.Decision.Calls() != nil:
+		setReadyFailed(w, p)
+	case p.Decision.Step == ucv1.StepInTree && p.Cluster.DeletionTimestamp.IsZero():
+		setReadyInTree(w, p)
+	case p.Cluster.Spec.Paused:
 		setReadyPaused(w)
-	case !s.cluster.DeletionTimestamp.IsZero():
-		setProgress(w, ucv1.DeletingReason, progressMessage(s), false)
-	case s.actErr != nil:
-		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
-	case s.decision.Step == ucv1.StepFinished:
-		setReadyFinished(w, s, facts)
-	case s.decision.Step == ucv1.StepRolledBack && s.decision.Wait == nil:
-		w.ready(metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is rolled back; "+rolledBackRuns(s)+
+	case !p.Cluster.DeletionTimestamp.IsZero():
+		setProgress(w, ucv1.DeletingReason, progressMessage(p), false)
+	case p.ActErr != nil:
+		setProgress(w, progressReason(p), progressMessage(p), unknownProgress(p))
+	case p.Decision.Step == ucv1.StepFinished:
+		setReadyFinished(w, p, facts)
+	case p.Decision.Step == ucv1.StepRolledBack && p.Decision.Wait == nil:
+		w.ready(metav1.ConditionTrue, ucv1.RolledBackReason, "The migration is rolled back; "+rolledBackRuns(p)+
 			" It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and "+
 			"spec.handover.rollback is false.")
 	default:
-		setProgress(w, progressReason(s), progressMessage(s), unknownProgress(s))
+		setProgress(w, progressReason(p), progressMessage(p), unknownProgress(p))
 	}
 }
 
 // setReadyInTree claims what was looked at: the arguments of KCM in this pass, its Lease in the last look ahead.
-func setReadyInTree(w *statusWriter, s *scope) {
-	unknown := s.decision.Wait
-	if seen := s.decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
+func setReadyInTree(w *statusWriter, p *Pass) {
+	unknown := p.Decision.Wait
+	if seen := p.Decision.Attendance; unknown == nil && seen != nil && seen.Status == metav1.ConditionUnknown {
 		unknown = &outcome.Wait{Reason: seen.Reason, Message: seen.Message, Objects: seen.Objects, Unknown: true}
 	}
 	switch {
 	case unknown == nil:
-		w.ready(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(s.observed))
-	case s.cluster.Spec.Paused:
+		w.ready(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(p.Observed))
+	case p.Cluster.Spec.Paused:
 		w.ready(metav1.ConditionUnknown, unknown.Reason, unknown.Text())
 	default:
 		setProgress(w, unknown.Reason, unknown.Text(), unknown.Unknown)
@@ -55,20 +55,20 @@ func setReadyInTree(w *statusWriter, s *scope) {
 }
 
 // rolledBackRuns is what a rollback left, as far as it was looked at.
-func rolledBackRuns(s *scope) string {
-	if seen := s.decision.Attendance; seen != nil && seen.Reason == ucv1.HibernatedReason {
+func rolledBackRuns(p *Pass) string {
+	if seen := p.Decision.Attendance; seen != nil && seen.Reason == ucv1.HibernatedReason {
 		return "the control plane is scaled to 0, so whether KCM runs the cloud loops was not looked at."
 	}
 	return "KCM runs the cloud loops."
 }
 
-func setReadyFailed(w *statusWriter, s *scope) {
-	message := s.decision.Calls().Text()
-	if s.actErr != nil {
-		message = observation.Say(progressMessage(s), " ", message)
+func setReadyFailed(w *statusWriter, p *Pass) {
+	message := p.Decision.Calls().Text()
+	if p.ActErr != nil {
+		message = observation.Say(progressMessage(p), " ", message)
 	}
-	w.ready(metav1.ConditionFalse, s.decision.Calls().Reason, message)
-	w.set(ucv1.StalledCondition, metav1.ConditionTrue, s.decision.Calls().Reason, message.Words)
+	w.ready(metav1.ConditionFalse, p.Decision.Calls().Reason, message)
+	w.set(ucv1.StalledCondition, metav1.ConditionTrue, p.Decision.Calls().Reason, message.Words)
 }
 
 // setReadyPaused leaves the verdict as it was before the pause.
@@ -82,9 +82,9 @@ func setReadyPaused(w *statusWriter) {
 }
 
 // setReadyFinished does not claim what is not seen: that a manager runs the cloud loops.
-func setReadyFinished(w *statusWriter, s *scope, facts ucv1.Facts) {
-	if unseenForLong(w, s) {
-		setProgress(w, s.decision.Attendance.Reason, s.decision.Attendance.Text(), true)
+func setReadyFinished(w *statusWriter, p *Pass, facts ucv1.Facts) {
+	if unseenForLong(w, p) {
+		setProgress(w, p.Decision.Attendance.Reason, p.Decision.Attendance.Text(), true)
 		return
 	}
 	if facts.Origin == ucv1.OriginExternal {
@@ -109,32 +109,32 @@ func setProgress(w *statusWriter, reason string, message observation.Text, unkno
 	w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, reason, message.Words)
 }
 
-func unknownProgress(s *scope) bool {
-	return s.actErr != nil || (s.decision.Wait != nil && s.decision.Wait.Unknown)
+func unknownProgress(p *Pass) bool {
+	return p.ActErr != nil || (p.Decision.Wait != nil && p.Decision.Wait.Unknown)
 }
 
-func progressReason(s *scope) string {
+func progressReason(p *Pass) string {
 	switch {
-	case s.actErr != nil:
+	case p.ActErr != nil:
 		return ucv1.CouldNotActReason
-	case s.decision.Wait != nil:
-		return s.decision.Wait.Reason
+	case p.Decision.Wait != nil:
+		return p.Decision.Wait.Reason
 	}
 	return ucv1.ActingReason
 }
 
-func progressMessage(s *scope) observation.Text {
-	prefix, leaving := fmt.Sprintf("Step %s: ", s.decision.Step), ""
-	if s.decision.Calls() == nil && s.decision.Leaving != "" { // A failure says it itself, as a wait does.
-		leaving = s.decision.Leaving + " "
+func progressMessage(p *Pass) observation.Text {
+	prefix, leaving := fmt.Sprintf("Step %s: ", p.Decision.Step), ""
+	if p.Decision.Calls() == nil && p.Decision.Leaving != "" { // A failure says it itself, as a wait does.
+		leaving = p.Decision.Leaving + " "
 	}
 	switch {
-	case s.actErr != nil:
-		return observation.Say(prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + s.tried())
-	case s.decision.Wait != nil:
-		return observation.Say(prefix, s.decision.Wait.Text())
-	case s.decision.Next() != nil:
-		return observation.Say(prefix + leaving + s.decision.Next().Why)
+	case p.ActErr != nil:
+		return observation.Say(prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + p.tried())
+	case p.Decision.Wait != nil:
+		return observation.Say(prefix, p.Decision.Wait.Text())
+	case p.Decision.Next() != nil:
+		return observation.Say(prefix + leaving + p.Decision.Next().Why)
 	}
 	return observation.Say(prefix + "working.")
 }
@@ -149,15 +149,15 @@ func setAttended(w *statusWriter, attendance *migration.Attendance) {
 
 // unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read
 // that fails is no trouble.
-func unseenForLong(w *statusWriter, s *scope) bool {
-	seen, before := s.decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
+func unseenForLong(w *statusWriter, p *Pass) bool {
+	seen, before := p.Decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
 	return seen != nil && seen.Reason == ucv1.CouldNotLookReason && before != nil && before.Status == metav1.ConditionUnknown &&
-		w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(s.cluster)
+		w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
 }
 
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
-func setReadyUnattended(w *statusWriter, s *scope) {
-	attendance, message := s.decision.Attendance, s.decision.Attendance.Text()
+func setReadyUnattended(w *statusWriter, p *Pass) {
+	attendance, message := p.Decision.Attendance, p.Decision.Attendance.Text()
 	stalled := meta.FindStatusCondition(w.before, ucv1.StalledCondition)
 	if was := meta.FindStatusCondition(
 		w.before,
@@ -168,9 +168,9 @@ func setReadyUnattended(w *statusWriter, s *scope) {
 	}
 	w.ready(metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason, message)
 	switch {
-	case attendance.NeedsPerson, s.decision.Calls() != nil, stalled != nil && unknownProgress(s):
+	case attendance.NeedsPerson, p.Decision.Calls() != nil, stalled != nil && unknownProgress(p):
 		w.set(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)
-	case !s.cluster.Spec.Paused:
+	case !p.Cluster.Spec.Paused:
 		w.set(ucv1.ReconcilingCondition, metav1.ConditionTrue, ucv1.CloudLoopsUnattendedReason, message.Words)
 	}
 }
@@ -189,4 +189,12 @@ func setReadiness(w *statusWriter, readiness *migration.Readiness) {
 		return
 	}
 	w.set(ucv1.ReadyToMigrateCondition, readiness.Status, readiness.Reason, readiness.Message)
+}
+
+// tried is what acting could not do.
+func (p *Pass) tried() string {
+	if p.Unkept || p.Decision.Next() == nil {
+		return "Keeping the proofs of kubelets in the Secret with the baseline; nothing rests on them before."
+	}
+	return p.Decision.Next().Why
 }

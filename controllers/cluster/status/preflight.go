@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"slices"
@@ -18,27 +18,27 @@ import (
 const (
 	maxFindings       = 10
 	maxFindingObjects = 10
-	maxObjectName     = 600
+	MaxObjectName     = 600
 )
 
 // setPreflight writes what was found before the start; afterwards it stays, but for what is watched on. A time that ticks would
 // be a change in every pass.
-func setPreflight(status *ucv1.ClusterStatus, s *scope) {
-	if s.cluster.Status.StartedAt != nil {
-		watchOn(status, s)
+func setPreflight(status *ucv1.ClusterStatus, p *Pass) {
+	if p.Cluster.Status.StartedAt != nil {
+		watchOn(status, p)
 		return
 	}
-	if !s.cluster.ExternalCloudProvider() && s.decision.Readiness == nil {
+	if !p.Cluster.ExternalCloudProvider() && p.Decision.Readiness == nil {
 		status.Preflight = nil // What is not looked at any more is not shown.
 		return
 	}
-	if s.decision.Findings == nil {
+	if p.Decision.Findings == nil {
 		return
 	}
-	found := preflightStatus(s.decision.Findings)
-	at := metav1.NewTime(s.now)
-	if !s.preflightAt.IsZero() {
-		at = metav1.NewTime(s.preflightAt)
+	found := preflightStatus(p.Decision.Findings)
+	at := metav1.NewTime(p.Now)
+	if !p.PreflightAt.IsZero() {
+		at = metav1.NewTime(p.PreflightAt)
 	}
 	found.JudgedAt = &at
 	if before := status.Preflight; before != nil {
@@ -53,14 +53,14 @@ func setPreflight(status *ucv1.ClusterStatus, s *scope) {
 
 // watchOn keeps true whether our credentials run out soon, and which fields have no effect. It holds nothing up: when the
 // credentials have run out, condition UserClusterReachable says so.
-func watchOn(status *ucv1.ClusterStatus, s *scope) {
+func watchOn(status *ucv1.ClusterStatus, p *Pass) {
 	shown := ptr.Deref(status.Preflight.DeepCopy(), ucv1.PreflightStatus{})
-	watch(&shown, preflight.FieldWithoutEffect, preflight.JudgeFields(s.cluster))
-	if found, known := s.credentials.Get(); known {
+	watch(&shown, preflight.FieldWithoutEffect, preflight.JudgeFields(p.Cluster))
+	if found, known := p.Credentials.Get(); known {
 		watch(&shown, preflight.CredentialsExpire, found)
 	}
 	if (status.Preflight != nil || len(shown.Findings) > 0) && !equality.Semantic.DeepEqual(&shown, status.Preflight) {
-		shown.JudgedAt = &metav1.Time{Time: s.now}
+		shown.JudgedAt = &metav1.Time{Time: p.Now}
 		status.Preflight = &shown
 	}
 }
@@ -103,13 +103,13 @@ func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 		entry := ucv1.PreflightFinding{
 			ID:          finding.ID,
 			Severity:    ucv1.FindingSeverity(finding.Severity),
-			Message:     wording.Bounded(said.Words, maxMessage),
+			Message:     wording.Bounded(said.Words, MaxMessage),
 			About:       observation.NamesOf(said.Objects),
 			NotLookedAt: finding.NotLookedAt,
 			Accepted:    finding.Accepted,
 		}
 		for _, object := range finding.Objects[:min(len(finding.Objects), maxFindingObjects)] {
-			entry.Objects = append(entry.Objects, wording.Bounded(object, maxObjectName))
+			entry.Objects = append(entry.Objects, wording.Bounded(object, MaxObjectName))
 		}
 		status.Findings = append(status.Findings, entry)
 	}

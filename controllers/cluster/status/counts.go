@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // maxDifferences bounds the lists of status.inventory.
 const maxDifferences = 10
 
-func setCounts(status *ucv1.ClusterStatus, s *scope) {
-	if seen := s.shown.Progress; seen != nil {
+func setCounts(status *ucv1.ClusterStatus, p *Pass) {
+	if seen := p.Shown.Progress; seen != nil {
 		progress := *seen
 		progress.Machines.Summary = fmt.Sprintf("%d/%d", progress.Machines.UpToDate, progress.Machines.Total)
 		progress.MachineDeployments.Summary = fmt.Sprintf(
@@ -21,12 +21,12 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 			progress.MachineDeployments.UpToDate,
 			progress.MachineDeployments.Total,
 		)
-		if before := s.cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
+		if before := p.Cluster.Status; before.CompletedAt != nil && before.Nodes != nil {
 			progress.Nodes.Proven = before.Nodes.Proven // Nothing is proven any more of Nodes that join later.
 		}
 		status.Machines, status.MachineDeployments, status.Nodes = &progress.Machines, &progress.MachineDeployments, &progress.Nodes
 	}
-	if addons, known := s.observed.Addons.Get(); known {
+	if addons, known := p.Observed.Addons.Get(); known {
 		status.Addons = &ucv1.AddonsStatus{
 			CloudControllerManagerVersion: addons.CCM.Version, CSIVersion: addons.CSI.Version, Objects: int32(addons.InventoryObjects),
 		}
@@ -35,8 +35,8 @@ func setCounts(status *ucv1.ClusterStatus, s *scope) {
 
 // setInventory shows the differences as they were last seen, and keeps how they stood when a step was over. When the migration is
 // completed, they stay as they were then: what people change later is theirs.
-func setInventory(status *ucv1.ClusterStatus, s *scope) {
-	before := s.cluster.Status
+func setInventory(status *ucv1.ClusterStatus, p *Pass) {
+	before := p.Cluster.Status
 	if status.Baseline == nil {
 		status.Inventory = nil
 		return
@@ -44,7 +44,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 	if before.CompletedAt != nil {
 		return
 	}
-	differences, known := s.shown.Differences.Get()
+	differences, known := p.Shown.Differences.Get()
 	if !known {
 		return
 	}
@@ -67,7 +67,7 @@ func setInventory(status *ucv1.ClusterStatus, s *scope) {
 func count(seen *ucv1.InventoryStatus, differences []baseline.Difference) {
 	for _, difference := range differences {
 		if difference.Warning && len(seen.Warnings) < maxDifferences {
-			seen.Warnings = append(seen.Warnings, wording.Bounded(difference.String()+": "+difference.Explained, maxMessage))
+			seen.Warnings = append(seen.Warnings, wording.Bounded(difference.String()+": "+difference.Explained, MaxMessage))
 		}
 		if difference.Explained != "" {
 			seen.Explained++
@@ -75,7 +75,7 @@ func count(seen *ucv1.InventoryStatus, differences []baseline.Difference) {
 		}
 		seen.Unexplained++
 		if len(seen.Differences) < maxDifferences {
-			seen.Differences = append(seen.Differences, wording.Bounded(difference.String(), maxMessage))
+			seen.Differences = append(seen.Differences, wording.Bounded(difference.String(), MaxMessage))
 		}
 	}
 }
