@@ -83,11 +83,9 @@ func decideDeletion(in input) Decision {
 		return stopAt(in, ucv1.StepHandover, failIfRefused(in, out)).leaving("the CCM is seen to run the cloud loops")
 	}
 	if in.facts.CompletedAt == nil {
-		out := rollout.Leave(rollInput(in))
-		if out.Outcome.Facts = &out.Facts; !out.Holds {
-			return stopAt(in, ucv1.StepRoll, out.Outcome).leaving("what was begun is rolled out")
+		if out := rollout.Leave(rollInput(in)); !out.Holds {
+			return stopAt(in, ucv1.StepRoll, out).leaving("what was begun is rolled out")
 		}
-		in = in.with(out.Outcome)
 	}
 	return stopAt(in, currentStep(in), release(in, "one manager runs the cloud loops, and no roll is in the middle"))
 }

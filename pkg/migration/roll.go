@@ -24,15 +24,10 @@ func rollInput(in input) rollout.In {
 
 // withSamples comes before anything is rolled: a violation halts the roll in the pass that sees it.
 func withSamples(in input) input {
-	facts := rollout.Measured(rollInput(in))
-	return in.from(&facts)
+	return in.from(rollout.Measured(rollInput(in)))
 }
 
-func roll(in input) outcome.Outcome {
-	out := rollout.Next(rollInput(in))
-	out.Outcome.Facts = &out.Facts
-	return out.Outcome
-}
+func roll(in input) outcome.Outcome { return rollout.Next(rollInput(in)) }
 
 // addRollHalt calls a person as long as the roll stands still, whatever is done or waited for meanwhile.
 func addRollHalt(in input, decision Decision) Decision {

@@ -24,20 +24,20 @@ func BootstrapSecret(deployment observation.Ref) observation.Ref {
 // BootstrapsOf are the MachineDeployments whose bootstrap data is read: the canary until it is proven, and what was told to roll
 // until it is replaced. It was written for the revision before until then, and says nothing of the Machines that come.
 func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
-	r := evaluate(Of(o, now))
+	in := inputOf(Of(o, now))
 	var refs []observation.Ref
-	if r.facts.Canary != nil && r.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !r.back() {
+	if in.facts.Canary != nil && in.facts.Canary.ProvenAt == nil && o.Machines.IsKnown() && !in.back() {
 		_, canary := o.Machines.Value().Split()
 		for _, deployment := range canary.Deployments {
 			refs = append(refs, deployment.Ref)
 		}
 	}
-	if !r.armed() {
+	if !armed(in) {
 		return refs
 	}
-	view := r.fleet()
-	for _, pool := range r.pools(view) {
-		if view.boots(pool.deployment) {
+	fleet := fleetOf(in)
+	for _, pool := range fleet.pools {
+		if boots(fleet.view, pool.deployment) {
 			refs = append(refs, pool.deployment.Ref)
 		}
 	}
@@ -45,16 +45,16 @@ func BootstrapsOf(o observation.Observation, now time.Time) []observation.Ref {
 }
 
 // boots says that new Machines of it are made in this roll.
-func (v machineView) boots(d observation.MachineDeployment) bool {
+func boots(v machineView, d observation.MachineDeployment) bool {
 	return !d.Deleting && !d.Paused && d.Replicas > 0 && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
 }
 
 // lookedAtBootstrap is what was read of a MachineDeployment's data; unseen is why it was not.
-func (r *roll) lookedAtBootstrap(d observation.MachineDeployment) (data observation.BootstrapData, unseen string) {
-	all, known := r.o.Bootstraps.Get()
+func lookedAtBootstrap(in input, d observation.MachineDeployment) (data observation.BootstrapData, unseen string) {
+	all, known := in.o.Bootstraps.Get()
 	switch {
-	case !known && r.o.Bootstraps.IsUnknown():
-		return data, r.o.Bootstraps.Why()
+	case !known && in.o.Bootstraps.IsUnknown():
+		return data, in.o.Bootstraps.Why()
 	case all[d.UID].Kubelet == "":
 		return data, "it was not looked for"
 	}
@@ -89,28 +89,28 @@ type bootstraps struct {
 }
 
 // lookAtBootstraps of what is being rolled. Data that is missing is awaited as long as no Machine came without it.
-func (r *roll) lookAtBootstraps(view machineView, pools []pool) bootstraps {
+func lookAtBootstraps(in fleet) bootstraps {
 	seen := bootstraps{after: bootstrapPause}
-	if r.back() || !r.armed() {
+	if in.back() || !armed(in.input) {
 		return seen
 	}
-	for _, pool := range pools {
-		if view.boots(pool.deployment) {
-			r.lookAtBootstrap(view, pool.deployment, &seen)
+	for _, pool := range in.pools {
+		if boots(in.view, pool.deployment) {
+			lookAtBootstrap(in, pool.deployment, &seen)
 		}
 	}
 	return seen
 }
 
-func (r *roll) lookAtBootstrap(view machineView, d observation.MachineDeployment, seen *bootstraps) {
-	data, unseen := r.lookedAtBootstrap(d)
-	current, found := currentSet(view.setsOf(d))
+func lookAtBootstrap(in fleet, d observation.MachineDeployment, seen *bootstraps) {
+	data, unseen := lookedAtBootstrap(in.input, d)
+	current, found := currentSet(in.view.setsOf(d))
 	lacks := bootstrapLacks(d, data, current, found)
-	rest := view.initialization - view.now.Sub(bootstrapDueSince(current))
+	rest := in.view.initialization - in.view.now.Sub(bootstrapDueSince(current))
 	switch {
 	case unseen != "":
 		seen.unseen = unseen
-	case data.Kubelet == observation.BootstrapMissing && r.writesBootstraps() && !view.anyJoined(current):
+	case data.Kubelet == observation.BootstrapMissing && writesBootstraps(in.input) && !anyJoined(in.view, current):
 		seen.awaited = append(seen.awaited, observation.Say(BootstrapSecret(d.Ref), " of ", d, " is not there yet"))
 	case lacks.Words != "" && found && rest <= 0:
 		seen.late = append(seen.late, lacks)
@@ -129,8 +129,8 @@ func bootstrapDueSince(s observation.MachineSet) time.Time {
 }
 
 // writesBootstraps says that the cluster has an operating-system-manager.
-func (r *roll) writesBootstraps() bool {
-	return r.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
+func writesBootstraps(in input) bool {
+	return in.o.Cluster.Spec.MachineController.OperatingSystemManager.Mode != ucv1.OperatingSystemManagerNone
 }
 
 func currentSet(sets []observation.MachineSet) (observation.MachineSet, bool) {
@@ -143,14 +143,14 @@ func currentSet(sets []observation.MachineSet) (observation.MachineSet, bool) {
 }
 
 // anyJoined says that a Machine of a MachineSet has a Node.
-func (v machineView) anyJoined(set observation.MachineSet) bool {
+func anyJoined(v machineView, set observation.MachineSet) bool {
 	return len(v.only(set, func(m observation.Machine) bool { return m.NodeName != "" })) > 0
 }
 
 // bootstrapsExternal comes before anything more is rolled, and before a step: what was rolled last shows what the next Machines
 // get.
-func (r *roll) bootstrapsExternal(view machineView, pools []pool) outcome.Outcome {
-	seen := r.lookAtBootstraps(view, pools)
+func bootstrapsExternal(in fleet) outcome.Outcome {
+	seen := lookAtBootstraps(in)
 	switch {
 	case seen.unseen != "":
 		return outcome.CannotLook("the bootstrap data of Machines", seen.unseen)
@@ -169,26 +169,25 @@ func bootstrapsLate(late []observation.Text) outcome.Outcome {
 
 // doubtCanary adds to what a canary lacks that its bootstrap data is wrong, which is known long before its Machine is late. What
 // cannot be told of the data is left out of the proof.
-func (r *roll) doubtCanary(seen observation.Machines, lacks []observation.Text, deadline time.Time) canaryDoubt {
+func doubtCanary(in input, seen observation.Machines, lacks []observation.Text, deadline time.Time) canaryDoubt {
 	doubt := canaryDoubt{lacks: lacks, deadline: deadline, awaits: ucv1.ProvingCanaryReason, fails: ucv1.CanaryFailedReason}
 	if len(seen.Deployments) == 0 {
 		return doubt
 	}
 	d := seen.Deployments[0]
-	data, unseen := r.lookedAtBootstrap(d)
+	data, unseen := lookedAtBootstrap(in, d)
 	current, found := currentSet(seen.Sets)
 	doubt.unseen = unseen
 	if wrong := bootstrapLacks(d, data, current, found); wrong.Words != "" && found {
 		doubt.lacks = []observation.Text{wrong}
 		doubt.awaits, doubt.fails = ucv1.WaitingForBootstrapDataReason, ucv1.BootstrapDataNotExternalReason
 		doubt.pause = bootstrapPause
-		if earlier := r.facts.Canary.StartedAt.Add(r.initializationDeadline()); earlier.Before(deadline) {
+		if earlier := in.facts.Canary.StartedAt.Add(initializationDeadline(in)); earlier.Before(deadline) {
 			doubt.deadline = earlier
 		}
 	}
-	if reason := noBootstrapProof(data.Kubelet); reason != "" && len(lacks) == 0 &&
-		!slices.Contains(r.facts.Canary.WithoutProof, reason) {
-		r.facts.Canary.WithoutProof = append(r.facts.Canary.WithoutProof, reason)
+	if reason := noBootstrapProof(data.Kubelet); len(lacks) == 0 && !slices.Contains(in.facts.Canary.WithoutProof, reason) {
+		doubt.withoutProof = reason
 	}
 	return doubt
 }

@@ -32,22 +32,22 @@ const EndlessMinReadySeconds = 1<<31 - 1
 // maxGuarded bounds the lists of status.breaker.
 const maxGuarded = 200
 
-func (r *roll) initializationDeadline() time.Duration {
-	return observation.InitializationDeadline(r.o.Cluster)
+func initializationDeadline(in input) time.Duration {
+	return observation.InitializationDeadline(in.o.Cluster)
 }
 
 // lookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing
 // happens then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
-func (r *roll) lookAfter() time.Duration {
-	if !r.armed() {
+func lookAfter(in input) time.Duration {
+	if !armed(in) {
 		return 0
 	}
-	view, after := r.fleet(), time.Duration(0)
+	view, after := viewOf(in), time.Duration(0)
 	for _, machine := range view.machines.Machines {
 		if node, waits := view.awaited(machine); waits {
 			for _, limit := range []time.Duration{slo.Objective, view.initialization} {
 				// The API server's times are of whole seconds.
-				after = observation.Sooner(after, limit+2*time.Second-r.now.Sub(node.CreatedAt))
+				after = observation.Sooner(after, limit+2*time.Second-in.now.Sub(node.CreatedAt))
 			}
 		}
 	}
@@ -61,16 +61,16 @@ func (v machineView) awaited(machine observation.Machine) (observation.Node, boo
 }
 
 // armed says that the breaker watches a roll of ours.
-func (r *roll) armed() bool {
-	return r.facts.RollGeneration != "" && r.facts.CompletedAt == nil && !r.back() && r.seesMachines()
+func armed(in input) bool {
+	return in.facts.RollGeneration != "" && in.facts.CompletedAt == nil && !in.back() && seesMachines(in)
 }
 
-func (r *roll) seesMachines() bool {
-	return r.o.Machines.IsKnown() && r.o.Nodes.IsKnown() && r.o.Provider.IsKnown()
+func seesMachines(in input) bool {
+	return in.o.Machines.IsKnown() && in.o.Nodes.IsKnown() && in.o.Provider.IsKnown()
 }
 
 // overdueNodes of new Machines are those that the CCM did not initialize in time, as "Node n of Machine m".
-func (v machineView) overdueNodes(deployment observation.MachineDeployment) []observation.Text {
+func overdueNodes(v machineView, deployment observation.MachineDeployment) []observation.Text {
 	var names []observation.Text
 	for _, machine := range v.machinesOf(deployment) {
 		if node, waits := v.awaited(machine); waits && v.now.Sub(node.CreatedAt) > v.initialization {
@@ -78,11 +78,6 @@ func (v machineView) overdueNodes(deployment observation.MachineDeployment) []ob
 		}
 	}
 	return names
-}
-
-// served says that the CCM initialized a Node.
-func (v machineView) served(node observation.Node) bool {
-	return !node.Uninitialized && v.identifies(node)
 }
 
 // replaced says that every Machine that it is to have is there and proven, and that no MachineSet but the current one has any.
@@ -99,65 +94,65 @@ func (v machineView) replaced(deployment observation.MachineDeployment) bool {
 	return proven >= int(deployment.Replicas)
 }
 
-// overdue are the Nodes that trip the breaker, of those that are being rolled.
-func (v machineView) overdue(pools []pool) []observation.Text {
+// overdueOf are the Nodes that trip the breaker, of those that are being rolled.
+func overdueOf(v machineView, pools []pool) []observation.Text {
 	var names []observation.Text
 	for _, pool := range pools {
 		d := pool.deployment
 		if !d.Deleting && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d) {
-			names = append(names, v.overdueNodes(d)...)
-			names = append(names, v.unlinkedNodes(d)...)
+			names = append(names, overdueNodes(v, d)...)
+			names = append(names, unlinkedNodes(v, d)...)
 		}
 	}
 	return observation.SortTexts(names)
 }
 
-func (r *roll) breakerTripped(overdue []observation.Text) outcome.Outcome {
+func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 	return outcome.Fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
-		r.initializationDeadline().String()+" after registering: ", observation.Names(overdue),
-		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+r.offer())
+		initializationDeadline(in).String()+" after registering: ", observation.Names(overdue),
+		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+
+			in.offer())
 }
 
 // giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is
 // paused: the machine-controller then scales an old MachineSet up.
-func (r *roll) giveBack(view machineView, pools []pool) (outcome.Outcome, bool) {
-	for _, pool := range pools {
+func giveBack(in fleet) (outcome.Outcome, bool) {
+	for _, pool := range in.pools {
 		d := pool.deployment
-		if !d.Deleting && d.MinReadyOurs && !d.Paused && r.mayReturn(view, pool) {
-			return r.returns(d, "no more Machines of it are replaced"), true
+		if !d.Deleting && d.MinReadyOurs && !d.Paused && mayReturn(in, pool) {
+			return returnMinReady(in.input, d, "no more Machines of it are replaced"), true
 		}
 	}
 	return outcome.Outcome{}, false
 }
 
 // mayReturn says that no further Machine is replaced by a roll of ours.
-func (r *roll) mayReturn(view machineView, pool pool) bool {
+func mayReturn(in fleet, pool pool) bool {
 	switch {
-	case view.rollback:
+	case in.view.rollback:
 		// Its template says in-tree again, or it was rolled already.
-		return toldToRoll(view, pool.deployment, view.setsOf(pool.deployment))
-	case toldToRoll(view, pool.deployment, view.setsOf(pool.deployment)):
-		return view.replaced(pool.deployment)
+		return toldToRoll(in.view, pool.deployment, in.view.setsOf(pool.deployment))
+	case toldToRoll(in.view, pool.deployment, in.view.setsOf(pool.deployment)):
+		return in.view.replaced(pool.deployment)
 	}
 	// Whoever took our value out of the template lets it be rolled back, to Machines that are watched by no one.
 	return pool.state == Blocked && !pool.conflict
 }
 
-func (r *roll) returns(d observation.MachineDeployment, because string) outcome.Outcome {
-	r.unguard(d)
+func returnMinReady(in input, d observation.MachineDeployment, because string) outcome.Outcome {
 	action := outcome.Action{
 		Kind: outcome.ActionReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
 		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
 	}
-	if generation, _ := r.rollFacts(); d.RestartValue == *generation {
+	if d.RestartValue == in.generation() {
 		action.RestartValue = d.RestartValue
 	}
-	return outcome.Does(action)
+	return in.adds(outcome.Does(action), func(facts *ucv1.Facts) { unguard(facts, d) })
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
-func (r *roll) returnAll(pools []pool) (outcome.Outcome, bool) {
-	for _, pool := range pools {
+func returnAll(in fleet) (outcome.Outcome, bool) {
+	for _, pool := range in.pools {
 		d := pool.deployment
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
@@ -165,52 +160,50 @@ func (r *roll) returnAll(pools []pool) (outcome.Outcome, bool) {
 			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", d, " is paused in the middle "+
 				"of its roll; unpause it"), true
 		case pool.state != Rolling:
-			return r.returns(d, "the Cluster goes"), true
+			return returnMinReady(in.input, d, "the Cluster goes"), true
 		}
 	}
 	return outcome.Outcome{}, false
 }
 
-// noteGuarded notes those whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.
-func (r *roll) noteGuarded(deployments []observation.MachineDeployment) {
-	if r.facts.Breaker == nil {
-		r.facts.Breaker = &ucv1.BreakerStatus{}
+// noteGuarded notes one whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.
+func noteGuarded(facts *ucv1.Facts, d observation.MachineDeployment) {
+	if facts.Breaker == nil {
+		facts.Breaker = &ucv1.BreakerStatus{}
 	}
-	guarded := r.facts.Breaker.Guarded
-	for _, d := range deployments {
-		if !slices.Contains(guarded, d.UID) {
-			guarded = append(guarded, d.UID)
-		}
+	guarded := facts.Breaker.Guarded
+	if !slices.Contains(guarded, d.UID) {
+		guarded = append(guarded, d.UID)
 	}
-	r.facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
+	facts.Breaker.Guarded = guarded[max(0, len(guarded)-maxGuarded):]
 }
 
 // unguard forgets a MachineDeployment.
-func (r *roll) unguard(d observation.MachineDeployment) {
-	if breaker := r.facts.Breaker; breaker != nil {
+func unguard(facts *ucv1.Facts, d observation.MachineDeployment) {
+	if breaker := facts.Breaker; breaker != nil {
 		breaker.Guarded = slices.DeleteFunc(breaker.Guarded, func(uid string) bool { return uid == d.UID })
-		r.dropEmptyBreaker()
+		dropEmptyBreaker(facts)
 	}
 }
 
 // dropEmptyBreaker: where all that was applied before is taken out of a struct, server-side apply makes it null, and the API
 // server refuses that.
-func (r *roll) dropEmptyBreaker() {
-	if breaker := r.facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
-		r.facts.Breaker = nil
+func dropEmptyBreaker(facts *ucv1.Facts) {
+	if breaker := facts.Breaker; len(breaker.Guarded)+len(breaker.Joining) == 0 {
+		facts.Breaker = nil
 	}
 }
 
 // released says that minReadySeconds was ours and was taken from us in the middle of the roll: the machine-controller goes on
 // without any proof.
-func (v machineView) released(d observation.MachineDeployment) bool {
+func released(v machineView, d observation.MachineDeployment) bool {
 	return slices.Contains(v.guarded, d.UID) && !d.MinReadyOurs && !v.replaced(d)
 }
 
 func releasedPools(view machineView, pools []pool) []observation.Text {
 	var names []observation.Text
 	for _, pool := range pools {
-		if d := pool.deployment; !view.rollback && !d.Deleting && view.released(d) {
+		if d := pool.deployment; !view.rollback && !d.Deleting && released(view, d) {
 			names = append(names, observation.Say(d, ", by "+minReadyOwner(d)))
 		}
 	}

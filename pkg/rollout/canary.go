@@ -13,68 +13,74 @@ import (
 )
 
 // canaryWanted: while something is left to be rolled that has Machines, and none was proven.
-func (r *roll) canaryWanted(pools []pool) bool {
-	return r.canaryKind() == ucv1.CanaryMachine && !r.back() && r.o.Cluster.DeletionTimestamp.IsZero() &&
-		(r.facts.Canary == nil || r.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(pools, needsCanary)
+func canaryWanted(in fleet) bool {
+	return canaryKind(in.input) == ucv1.CanaryMachine && !in.back() && in.o.Cluster.DeletionTimestamp.IsZero() &&
+		(in.facts.Canary == nil || in.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(in.pools, needsCanary)
 }
 
 func needsCanary(pool pool) bool {
 	return pool.state == Outdated && pool.deployment.Replicas > 0
 }
 
-func (r *roll) canaryKind() ucv1.CanaryKind {
-	if kind := r.o.Cluster.Spec.Rollout.Canary; kind != "" {
+func canaryKind(in input) ucv1.CanaryKind {
+	if kind := in.o.Cluster.Spec.Rollout.Canary; kind != "" {
 		return kind
 	}
 	return ucv1.CanaryMachine
 }
 
-// canary makes one extra Machine and waits until it is proven, before the first MachineDeployment is rolled.
+// canaryFirst makes one extra Machine and waits until it is proven, before the first MachineDeployment is rolled.
 //
 //	recorded ─► made ─► proven ─► recorded, removed, and the roll begins
 //	              └──── deadline passed: a person is called ─► removed, and made again ten minutes later
-func (r *roll) canary(pools []pool, intents []Intent) outcome.Outcome {
-	if !r.canaryWanted(pools) {
+func canaryFirst(in fleet, intents []Intent) outcome.Outcome {
+	if !canaryWanted(in) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	fact := r.facts.Canary
-	_, seen := r.o.Machines.Value().Split()
+	fact := in.facts.Canary
+	_, seen := in.o.Machines.Value().Split()
 	switch {
 	case fact == nil:
-		return r.beginCanary(pools, intents, 1)
-	case !r.o.StorageClasses.IsKnown():
-		return outcome.CannotLook("the StorageClasses", r.o.StorageClasses.Why())
-	case fact.FailedAt != nil && r.now.Sub(fact.FailedAt.Time) > r.o.Deadlines.CanaryRetry:
-		if out, left := r.removeCanary(); left {
+		return beginCanary(in, intents, 1)
+	case !in.o.StorageClasses.IsKnown():
+		return outcome.CannotLook("the StorageClasses", in.o.StorageClasses.Why())
+	case fact.FailedAt != nil && in.now.Sub(fact.FailedAt.Time) > in.o.Deadlines.CanaryRetry:
+		if out, left := removeCanary(in); left {
 			return out
 		}
-		return r.beginCanary(pools, intents, fact.Attempt+1)
-	case !r.o.Canary.IsKnown():
-		return outcome.CannotLook("the canary", r.o.Canary.Why())
+		return beginCanary(in, intents, fact.Attempt+1)
+	case !in.o.Canary.IsKnown():
+		return outcome.CannotLook("the canary", in.o.Canary.Why())
 	}
-	return r.proveCanary(pools, intents, seen)
+	return proveCanary(in, intents, seen)
 }
 
-func (r *roll) proveCanary(pools []pool, intents []Intent, seen observation.Machines) outcome.Outcome {
-	fact := r.facts.Canary
-	plan, balanced, unknown := r.canaryPlan()
-	deadline := fact.StartedAt.Add(r.fleet().deadline)
+func proveCanary(in fleet, intents []Intent, seen observation.Machines) outcome.Outcome {
+	fact := in.facts.Canary
+	plan, balanced, unknown := canaryPlan(in.input)
+	deadline := fact.StartedAt.Add(in.view.deadline)
 	switch {
 	case unknown != "":
 		return outcome.CannotLook("the baseline", unknown)
-	case fact.FailedAt == nil && r.now.After(deadline) && len(seen.Deployments)+len(r.o.Canary.Value().Objects) == 0:
+	case fact.FailedAt == nil && in.now.After(deadline) && len(seen.Deployments)+len(in.o.Canary.Value().Objects) == 0:
 		// It was taken away meanwhile because nothing could be rolled.
-		return r.beginCanary(pools, intents, fact.Attempt+1)
+		return beginCanary(in, intents, fact.Attempt+1)
 	}
-	lacks := r.canaryLacks(seen)
+	lacks := canaryLacks(in, seen)
 	plan.LoadBalancer = balanced && len(lacks) == 0
-	if r.canaryIncomplete(seen, plan) {
-		return r.createCanary(pools, plan, balanced)
+	if canaryIncomplete(in.input, seen, plan) {
+		return createCanary(in, plan, balanced)
 	}
-	if balanced && len(lacks) == 0 && len(r.o.Canary.Value().Ingress) == 0 {
+	if balanced && len(lacks) == 0 && len(in.o.Canary.Value().Ingress) == 0 {
 		lacks = append(lacks, observation.Say("its Service has no load balancer"))
 	}
-	return r.judgeCanary(r.doubtCanary(seen, lacks, deadline))
+	doubt := doubtCanary(in.input, seen, lacks, deadline)
+	if doubt.withoutProof != "" {
+		in = in.notes(func(facts *ucv1.Facts) {
+			facts.Canary.WithoutProof = append(facts.Canary.WithoutProof, doubt.withoutProof)
+		})
+	}
+	return in.handsOn(judgeCanary(in.input, doubt))
 }
 
 // canaryDoubt is what keeps a canary from being proven, until when that is waited for, and what it is called before and after.
@@ -86,55 +92,60 @@ type canaryDoubt struct {
 	pause time.Duration
 	// unseen is why its bootstrap data was not looked at.
 	unseen string
+	// withoutProof is what is left out of the proof and was not noted yet.
+	withoutProof string
 }
 
-func (r *roll) judgeCanary(doubt canaryDoubt) outcome.Outcome {
-	fact, lacks := r.facts.Canary, observation.Join(doubt.lacks, "; ")
+func judgeCanary(in input, doubt canaryDoubt) outcome.Outcome {
+	fact, lacks := in.facts.Canary, observation.Join(doubt.lacks, "; ")
 	switch {
 	case doubt.unseen != "":
 		return outcome.CannotLook("the bootstrap data of the canary", doubt.unseen)
 	case lacks.Words == "":
-		fact.ProvenAt, fact.FailedAt = r.stamp(), nil
-		return outcome.Records("Recording that the canary is proven: new Machines become Nodes that serve.")
-	case r.now.Before(doubt.deadline):
+		return in.records("Recording that the canary is proven: new Machines become Nodes that serve.", func(facts *ucv1.Facts) {
+			facts.Canary.ProvenAt, facts.Canary.FailedAt = in.stamp(), nil
+		})
+	case in.now.Before(doubt.deadline):
 		return outcome.WaitsUntil(doubt.awaits, observation.Say("Waiting for the canary, one extra Machine that is proven before "+
-			"others are replaced: ", lacks, "."), observation.Sooner(doubt.deadline.Sub(r.now), doubt.pause))
+			"others are replaced: ", lacks, "."), observation.Sooner(doubt.deadline.Sub(in.now), doubt.pause))
 	case fact.FailedAt == nil:
-		fact.FailedAt = r.stamp()
-		return outcome.Records("Recording that the canary is not proven in time.")
+		return in.records("Recording that the canary is not proven in time.", func(facts *ucv1.Facts) {
+			facts.Canary.FailedAt = in.stamp()
+		})
 	}
-	again := fact.FailedAt.Add(r.o.Deadlines.CanaryRetry)
+	again := fact.FailedAt.Add(in.o.Deadlines.CanaryRetry)
 	return outcome.Fails(
 		doubt.fails,
 		"The canary, one extra Machine, was not proven in time, and no other Machine was touched: ", lacks,
 		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change "+
-			"spec.rollout.canary."+r.offer(),
+			"spec.rollout.canary."+in.offer(),
 	)
 }
 
 // beginCanary is recorded before anything is made. Its target is the first that will be rolled and has Machines.
-func (r *roll) beginCanary(pools []pool, intents []Intent, attempt int32) outcome.Outcome {
+func beginCanary(in fleet, intents []Intent, attempt int32) outcome.Outcome {
 	target := ""
-	for _, d := range deploymentsOf(pools, intents) {
+	for _, d := range deploymentsOf(in.pools, intents) {
 		if target == "" && d.Replicas > 0 {
 			target = d.Namespace + "/" + d.Name
 		}
 	}
-	for _, pool := range pools {
+	for _, pool := range in.pools {
 		if target == "" && needsCanary(pool) {
 			target = pool.name()
 		}
 	}
-	r.facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: r.stamp()}
-	return outcome.Records("Recording that a canary of MachineDeployment " + target + " is made.")
+	return in.records("Recording that a canary of MachineDeployment "+target+" is made.", func(facts *ucv1.Facts) {
+		facts.Canary = &ucv1.CanaryStatus{MachineDeployment: target, Attempt: attempt, StartedAt: in.stamp()}
+	})
 }
 
 // canaryPlan: a part of the proof that the cluster has nothing for is left out. The Service is made last, when everything else is
 // proven: the CCM then makes its load balancer for this Node, too, so that the address says that it is among the targets. Nothing
 // is sent through it: what address a cluster shows is the tenant's to choose, and none that this controller should connect to.
-func (r *roll) canaryPlan() (plan outcome.CanaryPlan, balanced bool, unknown string) {
-	before, _, unknown := baseline.AsTaken(r.o.Baseline, r.facts.Baseline)
-	plan = outcome.CanaryPlan{Image: r.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: r.canaryClass()}
+func canaryPlan(in input) (plan outcome.CanaryPlan, balanced bool, unknown string) {
+	before, _, unknown := baseline.AsTaken(in.o.Baseline, in.facts.Baseline)
+	plan = outcome.CanaryPlan{Image: in.o.Cluster.Spec.Rollout.CanaryImage, StorageClass: canaryClass(in)}
 	if plan.Image == "" {
 		plan.Image = outcome.DefaultCanaryImage
 	}
@@ -154,30 +165,30 @@ func withoutProof(plan outcome.CanaryPlan, balanced bool) []string {
 }
 
 // canaryIncomplete says that something of it was not made yet, or was taken away.
-func (r *roll) canaryIncomplete(seen observation.Machines, plan outcome.CanaryPlan) bool {
+func canaryIncomplete(in input, seen observation.Machines, plan outcome.CanaryPlan) bool {
 	return len(seen.Deployments) == 0 || slices.ContainsFunc(plan.Kinds(), func(kind string) bool {
-		return !r.o.Canary.Value().Has(kind)
+		return !in.o.Canary.Value().Has(kind)
 	})
 }
 
 // createCanary can be repeated: its objects have fixed names, and those that are there stay as they are.
-func (r *roll) createCanary(pools []pool, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
-	fact := r.facts.Canary
-	at := slices.IndexFunc(pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
+func createCanary(in fleet, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
+	fact := in.facts.Canary
+	at := slices.IndexFunc(in.pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
 	if at < 0 {
-		return r.beginCanary(pools, nil, fact.Attempt)
+		return beginCanary(in, nil, fact.Attempt)
 	}
-	fact.WithoutProof = withoutProof(plan, balanced)
-	return outcome.Does(outcome.Action{
-		Kind: outcome.ActionCreateCanary, Objects: []observation.Ref{pools[at].deployment.Ref}, Canary: &plan,
-		Why: "Making one extra Machine, a canary, as " + pools[at].deployment.String() + " would.",
+	out := outcome.Does(outcome.Action{
+		Kind: outcome.ActionCreateCanary, Objects: []observation.Ref{in.pools[at].deployment.Ref}, Canary: &plan,
+		Why: "Making one extra Machine, a canary, as " + in.pools[at].deployment.String() + " would.",
 	})
+	return in.adds(out, func(facts *ucv1.Facts) { facts.Canary.WithoutProof = withoutProof(plan, balanced) })
 }
 
 // canaryClass is that of the catalogue, or the first by name of the provider's drivers whose volumes go with their claims.
-func (r *roll) canaryClass() string {
-	provider, class := r.o.Provider.Value(), ""
-	for _, seen := range r.o.StorageClasses.Value() {
+func canaryClass(in input) string {
+	provider, class := in.o.Provider.Value(), ""
+	for _, seen := range in.o.StorageClasses.Value() {
 		switch {
 		case seen.Retains || !slices.Contains(provider.CSIDrivers, seen.Provisioner):
 		case seen.Name == provider.DefaultClass.Name:
@@ -190,13 +201,12 @@ func (r *roll) canaryClass() string {
 }
 
 // canaryLacks is what the canary does not show yet: everything that is promised of a Node, and that a workload runs on it.
-func (r *roll) canaryLacks(seen observation.Machines) []observation.Text {
+func canaryLacks(in fleet, seen observation.Machines) []observation.Text {
 	if len(seen.Machines) == 0 {
 		return observation.Texts([]string{"its Machine is not made"})
 	}
 	machine := seen.Machines[len(seen.Machines)-1]
-	view := r.fleet()
-	node, found := view.nodes[machine.NodeName]
+	node, found := in.view.nodes[machine.NodeName]
 	switch {
 	case machine.Deleting:
 		return []observation.Text{observation.Say(machine, " is being deleted by someone else")}
@@ -206,7 +216,7 @@ func (r *roll) canaryLacks(seen observation.Machines) []observation.Text {
 		return []observation.Text{observation.Say(machine, " is not marked as external by the machine-controller's webhook")}
 	}
 	var lacks []observation.Text
-	if lack := r.nodeLacks(view, node, machine); lack != "" {
+	if lack := nodeLacks(in, node, machine); lack != "" {
 		lacks = append(lacks, observation.Say(node, " "+lack))
 	}
 	if !slices.ContainsFunc(
@@ -215,26 +225,25 @@ func (r *roll) canaryLacks(seen observation.Machines) []observation.Text {
 	) {
 		lacks = append(lacks, observation.Say(node, " has no address"))
 	}
-	if labels := r.topologyLacks(node); len(labels) > 0 {
+	if labels := topologyLacks(in, node); len(labels) > 0 {
 		lacks = append(lacks, observation.Say(node, " lacks labels that the other Nodes have: ", wording.Names(labels)))
 	}
 	if len(lacks) > 0 {
 		return lacks
 	}
-	return r.workloadLacks(node)
+	return workloadLacks(in.input, node)
 }
 
 // topologyLacks are labels that every other Node of its MachineDeployment has.
-func (r *roll) topologyLacks(canary observation.Node) []string {
-	view := r.fleet()
+func topologyLacks(in fleet, canary observation.Node) []string {
 	var common []string
 	first := true
-	for _, deployment := range view.machines.Deployments {
-		if deployment.Namespace+"/"+deployment.Name != r.facts.Canary.MachineDeployment {
+	for _, deployment := range in.view.machines.Deployments {
+		if deployment.Namespace+"/"+deployment.Name != in.facts.Canary.MachineDeployment {
 			continue
 		}
-		for _, machine := range view.machinesOf(deployment) {
-			node, found := view.nodes[machine.NodeName]
+		for _, machine := range in.view.machinesOf(deployment) {
+			node, found := in.view.nodes[machine.NodeName]
 			switch {
 			case !found:
 			case first:
@@ -248,8 +257,8 @@ func (r *roll) topologyLacks(canary observation.Node) []string {
 }
 
 // workloadLacks looks at the pod and its volume.
-func (r *roll) workloadLacks(node observation.Node) []observation.Text {
-	workload := r.o.Canary.Value()
+func workloadLacks(in input, node observation.Node) []observation.Text {
+	workload := in.o.Canary.Value()
 	var lacks []string
 	switch {
 	case !workload.PodReady || workload.PodNode != node.Name:

@@ -12,16 +12,16 @@ import (
 
 // removeCanary takes the workload first, so that its volume is detached while the Node is there, and then the Machine, whatever
 // became of the workload. It is left while anything of it exists.
-func (r *roll) removeCanary() (outcome.Outcome, bool) {
-	if r.facts.Canary == nil {
+func removeCanary(in fleet) (outcome.Outcome, bool) {
+	if in.facts.Canary == nil {
 		return outcome.Outcome{}, false
 	}
-	workload, known := r.o.Canary.Get()
+	workload, known := in.o.Canary.Get()
 	if !known {
-		return outcome.CannotLook("the canary", r.o.Canary.Why()), true
+		return outcome.CannotLook("the canary", in.o.Canary.Why()), true
 	}
-	now, held := leavingOf(workload, r.now, r.o.Deadlines.CanaryRemoval)
-	_, seen := r.o.Machines.Value().Split()
+	now, held := leavingOf(workload, in.now, in.o.Deadlines.CanaryRemoval)
+	_, seen := in.o.Machines.Value().Split()
 	if len(now)+len(held) == 0 {
 		now = stillThere(seen.Deployments)
 	}
@@ -29,11 +29,11 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 		return outcome.Does(outcome.Action{Kind: outcome.ActionRemoveCanary, Objects: now, Why: "Removing the canary: " +
 			wording.Names(observation.RefNames(now)) + "."}), true
 	}
-	if late := r.stuckCanary(seen); len(late) > 0 {
+	if late := stuckCanary(in, seen); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
 			"The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of the Machine, and "+
-				"at its instance in the cloud.", r.drainTroubles(),
+				"at its instance in the cloud.", drainTroubles(in.input),
 		), true
 	}
 	left := slices.Clone(held)
@@ -48,17 +48,16 @@ func (r *roll) removeCanary() (outcome.Outcome, bool) {
 	}
 	return outcome.WaitsUntil(
 		ucv1.WaitingForMachinesReason,
-		observation.Say("Waiting for the canary to go: ", observation.Names(left), ".", r.drainTroubles()),
+		observation.Say("Waiting for the canary to go: ", observation.Names(left), ".", drainTroubles(in.input)),
 		time.Minute,
 	), true
 }
 
 // stuckCanary are Machines of the canary that missed the deadline to go.
-func (r *roll) stuckCanary(seen observation.Machines) []observation.Text {
-	view := r.fleet()
+func stuckCanary(in fleet, seen observation.Machines) []observation.Text {
 	var names []observation.Text
 	for _, machine := range seen.Machines {
-		if machine.Deleting && view.late(machine) {
+		if machine.Deleting && in.view.late(machine) {
 			names = append(names, observation.Say(machine, " is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339)))
 		}
 	}

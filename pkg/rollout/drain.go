@@ -26,8 +26,8 @@ func DrainsOf(machines observation.Machines, now time.Time) []observation.Machin
 }
 
 // skipEviction is the machine-controller's -skip-eviction-after.
-func (r *roll) skipEviction() time.Duration {
-	for _, deployment := range r.o.MachineController.Value() {
+func skipEviction(in input) time.Duration {
+	for _, deployment := range in.o.MachineController.Value() {
 		if value, set := deployment.Arguments.Flag("skip-eviction-after"); set {
 			if after, err := time.ParseDuration(value); err == nil {
 				return after
@@ -39,15 +39,15 @@ func (r *roll) skipEviction() time.Duration {
 
 // drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
 // nothing holds one, or no one could look.
-func (r *roll) drainTroubles() observation.Text {
+func drainTroubles(in input) observation.Text {
 	var sentences []observation.Text
-	for _, drain := range r.o.Drains.Value() {
+	for _, drain := range in.o.Drains.Value() {
 		at := slices.IndexFunc(
-			r.o.Machines.Value().Machines,
+			in.o.Machines.Value().Machines,
 			func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting },
 		)
 		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
-			sentences = append(sentences, r.drainSentence(drain, troubles, r.o.Machines.Value().Machines[at].DeletingSince))
+			sentences = append(sentences, drainSentence(in, drain, troubles, in.o.Machines.Value().Machines[at].DeletingSince))
 		}
 	}
 	const most = 3
@@ -61,14 +61,14 @@ func (r *roll) drainTroubles() observation.Text {
 	return observation.Say(" ", observation.Join(sentences, " "))
 }
 
-func (r *roll) drainSentence(drain observation.Drain, troubles []observation.Text, since time.Time) observation.Text {
+func drainSentence(in input, drain observation.Drain, troubles []observation.Text, since time.Time) observation.Text {
 	sentence := observation.Say(drain.Machine, " has been going since "+since.UTC().Format(time.RFC3339)+": ",
 		observation.Join(troubles, "; "))
-	force := since.Add(r.skipEviction())
+	force := since.Add(skipEviction(in))
 	switch {
 	case len(drain.Pods) == 0:
 		return observation.Say(sentence, ".")
-	case r.now.Before(force):
+	case in.now.Before(force):
 		return observation.Say(sentence, ". The machine-controller stops draining, and deletes the instance by force, at "+
 			force.UTC().Format(time.RFC3339)+".")
 	}
@@ -110,6 +110,6 @@ func troublesOf(d observation.Drain) []observation.Text {
 }
 
 // waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
-func (r *roll) waitsForMachines(message ...any) outcome.Outcome {
-	return outcome.Waits(ucv1.WaitingForMachinesReason, append(message, r.drainTroubles())...)
+func waitsForMachines(in input, message ...any) outcome.Outcome {
+	return outcome.Waits(ucv1.WaitingForMachinesReason, append(message, drainTroubles(in))...)
 }

@@ -10,36 +10,36 @@ import (
 )
 
 // rollHalts before anything more is rolled: something of what was rolled is not as it should be.
-func (r *roll) rollHalts(view machineView, pools []pool) outcome.Outcome {
-	if overdue := view.overdue(pools); len(overdue) > 0 && !r.back() {
-		return r.breakerTripped(overdue)
+func rollHalts(in fleet) outcome.Outcome {
+	if overdue := overdueOf(in.view, in.pools); len(overdue) > 0 && !in.back() {
+		return breakerTripped(in.input, overdue)
 	}
-	if released := releasedPools(view, pools); len(released) > 0 {
+	if released := releasedPools(in.view, in.pools); len(released) > 0 {
 		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was "+
 			"changed: ", observation.Names(released),
 			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until "+
 				"they are done.")
 	}
-	if leftToRoll(pools) {
-		if out := r.objectives(); !out.Holds {
+	if leftToRoll(in.pools) {
+		if out := objectivesMet(in.input); !out.Holds {
 			return out
 		}
 	}
-	if seen := r.lookAtBootstraps(view, pools); len(seen.late) > 0 {
+	if seen := lookAtBootstraps(in); len(seen.late) > 0 {
 		return bootstrapsLate(seen.late)
 	}
-	if out := view.kubeletsExternal(); !out.Holds {
+	if out := kubeletsExternal(in.view); !out.Holds {
 		return out
 	}
-	if late := append(lateMachines(view), latePools(view, pools)...); len(late) > 0 {
+	if late := append(lateMachines(in.view), latePools(in.view, in.pools)...); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
 			"Nothing more is rolled, these missed their deadline: ", observation.Names(late),
 			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
-				"PodDisruptionBudgets.", r.drainTroubles(),
+				"PodDisruptionBudgets.", drainTroubles(in.input),
 		)
 	}
-	if stuck := stuckPools(view, pools); len(stuck) > 0 {
+	if stuck := stuckPools(in.view, in.pools); len(stuck) > 0 {
 		return outcome.Fails(
 			ucv1.WaitingForMachinesReason,
 			"Nothing more is rolled, no Machine came or began to go of ", observation.Names(stuck),
@@ -60,10 +60,10 @@ func stuckPools(view machineView, pools []pool) []observation.Text {
 		if !d.MinReadyOurs {
 			patience += time.Duration(d.MinReadySeconds) * time.Second
 		}
-		if _, ours := view.grant(d, ""); ours {
+		if _, ours := grantFor(view, d, ""); ours {
 			continue // What it waits for is our next step.
 		}
-		if pool.state == Rolling && view.lacks(d) && view.now.Sub(view.lastMoved(d)) > patience {
+		if pool.state == Rolling && view.lacks(d) && view.now.Sub(lastMoved(view, d)) > patience {
 			name := observation.Say(d, " for ", patience)
 			if len(pool.waitsFor) > 0 {
 				name = observation.Say(name, ", of which these are not replaced or not proven: ", wording.Names(pool.waitsFor))
@@ -90,15 +90,15 @@ func lateMachines(view machineView) []observation.Text {
 }
 
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func (r *roll) awaits(view machineView, rolling []observation.Ref) outcome.Outcome {
-	if lost := lostMachines(view); len(lost) > 0 {
+func awaits(in fleet, rolling []observation.Ref) outcome.Outcome {
+	if lost := lostMachines(in.view); len(lost) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
 			"The Nodes of these Machines were initialized and are not Ready: ", observation.Names(lost),
 			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.",
 		)
 	}
-	return r.waitsForMachines("Waiting for the Machines of ", observation.Names(rolling), ".")
+	return waitsForMachines(in.input, "Waiting for the Machines of ", observation.Names(rolling), ".")
 }
 
 func lostMachines(view machineView) []observation.Text {

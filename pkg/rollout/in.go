@@ -3,8 +3,6 @@ package rollout
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -44,77 +42,35 @@ func Of(o observation.Observation, now time.Time) In {
 	return in
 }
 
-// Seen is an index of the Machines of one observation, which is made when it is first asked for.
-type Seen struct{ view *machineView }
-
-// Out is what a roll comes to.
-type Out struct {
-	outcome.Outcome
-	// Facts are the checkpoints that it would set: the whole of them.
-	Facts ucv1.Facts
-}
-
-// roll is one evaluation of an In. Its facts are its own copy, which an Out returns.
-type roll struct {
-	o         observation.Observation
-	now       time.Time
-	facts     ucv1.Facts
-	direction Direction
-	gates     []func() outcome.Outcome
-	offer     func() string
-	seen      *Seen
-}
-
-func evaluate(in In) *roll {
-	r := &roll{
-		o: in.Observation, now: in.Now, facts: *in.Facts.DeepCopy(), direction: in.Direction, gates: in.Gates, offer: in.Offer,
-		seen: in.Seen,
-	}
-	if r.seen == nil {
-		r.seen = &Seen{}
-	}
-	if r.offer == nil {
-		r.offer = func() string { return "" }
-	}
-	return r
-}
-
-// Next replaces Machines, MachineDeployment by MachineDeployment.
-func Next(in In) Out {
-	r := evaluate(in)
-	out := r.roll()
-	return Out{out, r.facts}
-}
+// Next replaces Machines, MachineDeployment by MachineDeployment. What it records comes with its outcome.
+func Next(in In) outcome.Outcome { return next(inputOf(in)) }
 
 // Leave is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
 // given back, and the canary goes. It holds when nothing is in the middle.
-func Leave(in In) Out {
-	r := evaluate(in)
-	out, busy := r.leave()
+func Leave(in In) outcome.Outcome {
+	out, busy := leave(inputOf(in))
 	if !busy {
-		out = outcome.Holds(ucv1.HoldsReason, "")
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return Out{out, r.facts}
+	return out
 }
 
 // Halts says whether a person is to be called because the roll stands still, whatever is done or waited for meanwhile: what broke
 // the CCM lets an earlier row wait, too.
 func Halts(in In) *outcome.Failure {
-	r := evaluate(in)
-	if !r.armed() {
+	judged := inputOf(in)
+	if !armed(judged) {
 		return nil
 	}
-	view := r.fleet()
-	return r.rollHalts(view, r.pools(view)).Failure
+	return rollHalts(fleetOf(judged)).Failure
 }
 
 // LookAfter is how long it is until a new Node that is not initialized is late, for the breaker or for the objectives: nothing
 // happens then that would wake us, and the next pass would be a minute away. Zero: none is awaited.
-func LookAfter(in In) time.Duration { return evaluate(in).lookAfter() }
+func LookAfter(in In) time.Duration { return lookAfter(inputOf(in)) }
 
 // GoesOn names the MachineDeployments of which the machine-controller may replace Machines although the Cluster is paused.
-func GoesOn(in In) string { return evaluate(in).rollsOn() }
+func GoesOn(in In) string { return rollsOn(inputOf(in)) }
 
-func (r *roll) back() bool { return r.direction == Back }
-
-func (r *roll) stamp() *metav1.Time { return new(metav1.NewTime(r.now)) }
+// Seen is an index of the Machines of one observation, which is made when it is first asked for.
+type Seen struct{ machines *seenMachines }

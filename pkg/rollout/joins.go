@@ -18,9 +18,9 @@ import (
 
 // joiningSince is since when no new Machine of a MachineDeployment has got a Node, while one waits for it; zero where none does.
 // One that waited before still does while it is made again.
-func (v machineView) joiningSince(d observation.MachineDeployment) time.Time {
+func joiningSince(v machineView, d observation.MachineDeployment) time.Time {
 	before := v.joining[d.UID]
-	first, joined := v.joins(d)
+	first, joined := joins(v, d)
 	again := v.lacks(d) && !before.IsZero() && !joined.After(before)
 	if first.IsZero() && !again {
 		return time.Time{}
@@ -36,11 +36,11 @@ func (v machineView) joiningSince(d observation.MachineDeployment) time.Time {
 
 // joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one
 // joined.
-func (v machineView) joins(d observation.MachineDeployment) (first, joined time.Time) {
+func joins(v machineView, d observation.MachineDeployment) (first, joined time.Time) {
 	for _, machine := range v.machinesOf(d) {
 		switch {
 		case !v.upToDate(machine):
-		case v.hasJoined(machine):
+		case hasJoined(v, machine):
 			joined = observation.Later(joined, v.nodes[machine.NodeName].CreatedAt)
 		default:
 			first = observation.Earlier(first, machine.CreatedAt)
@@ -50,27 +50,29 @@ func (v machineView) joins(d observation.MachineDeployment) (first, joined time.
 }
 
 // hasJoined says that a Machine has a Node. One that is older than it was another machine's, whose address it has now.
-func (v machineView) hasJoined(machine observation.Machine) bool {
+func hasJoined(v machineView, machine observation.Machine) bool {
 	node, found := v.nodes[machine.NodeName]
 	return machine.NodeName != "" && found && !node.CreatedAt.Before(machine.CreatedAt)
 }
 
 // noteJoining keeps since when Machines wait, beyond the life of each.
-func (r *roll) noteJoining(view machineView, pools []pool) {
+func noteJoining(in fleet) fleet {
 	var joining []ucv1.JoiningMachineDeployment
-	for _, pool := range pools {
-		if since := view.joiningSince(pool.deployment); pool.state == Rolling && !since.IsZero() && len(joining) < maxGuarded {
+	for _, pool := range in.pools {
+		if since := joiningSince(in.view, pool.deployment); pool.state == Rolling && !since.IsZero() && len(joining) < maxGuarded {
 			joining = append(joining, ucv1.JoiningMachineDeployment{UID: pool.deployment.UID, Since: metav1.NewTime(since)})
 		}
 	}
-	if r.facts.Breaker == nil {
-		if joining == nil {
-			return
-		}
-		r.facts.Breaker = &ucv1.BreakerStatus{}
+	if in.facts.Breaker == nil && joining == nil {
+		return in
 	}
-	r.facts.Breaker.Joining = joining
-	r.dropEmptyBreaker()
+	return in.notes(func(facts *ucv1.Facts) {
+		if facts.Breaker == nil {
+			facts.Breaker = &ucv1.BreakerStatus{}
+		}
+		facts.Breaker.Joining = joining
+		dropEmptyBreaker(facts)
+	})
 }
 
 // latePools are being rolled, and no new Machine of theirs got a Node within the deadline, although none of those that are there
@@ -78,7 +80,7 @@ func (r *roll) noteJoining(view machineView, pools []pool) {
 func latePools(view machineView, pools []pool) []observation.Text {
 	var names []observation.Text
 	for _, pool := range pools {
-		since := view.joiningSince(pool.deployment)
+		since := joiningSince(view, pool.deployment)
 		told := slices.ContainsFunc(view.machinesOf(pool.deployment), view.late) // That one is named itself.
 		if pool.state == Rolling && !told && !since.IsZero() && view.now.Sub(since) > view.deadline {
 			names = append(names, observation.Say("the new Machines of ", pool.deployment, " (no Node of one has joined since "+
@@ -91,7 +93,7 @@ func latePools(view machineView, pools []pool) []observation.Text {
 // unlinkedNodes were registered since a new Machine waits for its Node, and are of no Machine. The machine-controller finds the
 // Node of a Machine by its providerID or an address, and a Node that waits for the CCM may have neither:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (v machineView) unlinkedNodes(d observation.MachineDeployment) []observation.Text {
+func unlinkedNodes(v machineView, d observation.MachineDeployment) []observation.Text {
 	since := time.Time{}
 	for _, machine := range v.machinesOf(d) {
 		if machine.NodeName == "" && !machine.Deleting && v.upToDate(machine) {
@@ -101,7 +103,7 @@ func (v machineView) unlinkedNodes(d observation.MachineDeployment) []observatio
 	var names []observation.Text
 	for _, node := range v.nodes {
 		late := node.Uninitialized && v.now.Sub(node.CreatedAt) > v.initialization
-		if !since.IsZero() && late && !node.CreatedAt.Before(since) && !v.hasOwner(node) {
+		if !since.IsZero() && late && !node.CreatedAt.Before(since) && !hasOwner(v, node) {
 			names = append(names, observation.Say(node, ", which no Machine names yet"))
 		}
 	}
@@ -109,7 +111,7 @@ func (v machineView) unlinkedNodes(d observation.MachineDeployment) []observatio
 }
 
 // hasOwner also counts whoever vouches for a Node.
-func (v machineView) hasOwner(node observation.Node) bool {
+func hasOwner(v machineView, node observation.Node) bool {
 	return slices.Contains(v.accepted, node.Name) ||
 		slices.ContainsFunc(v.machines.Machines, func(machine observation.Machine) bool { return machine.NodeName == node.Name })
 }

@@ -27,7 +27,7 @@ func (v machineView) kubeletLacks(node observation.Node, machine observation.Mac
 
 // inTreeKubelets are Nodes of new Machines that joined in-tree, or whose proof was missed: one that the CCM initialized has had
 // the time to show it.
-func (v machineView) inTreeKubelets() []observation.Text {
+func inTreeKubelets(v machineView) []observation.Text {
 	var names []observation.Text
 	for _, machine := range v.machines.Machines {
 		node, found := v.nodes[machine.NodeName]
@@ -43,8 +43,8 @@ func (v machineView) inTreeKubelets() []observation.Text {
 }
 
 // kubeletsExternal halts a roll whose new Nodes are not what the migration promises.
-func (v machineView) kubeletsExternal() outcome.Outcome {
-	if names := v.inTreeKubelets(); len(names) > 0 {
+func kubeletsExternal(v machineView) outcome.Outcome {
+	if names := inTreeKubelets(v); len(names) > 0 {
 		return outcome.Fails(
 			ucv1.KubeletsNotExternalReason,
 			"Nothing more is rolled, because new kubelets are not proven external: ", observation.Names(names),

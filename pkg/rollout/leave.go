@@ -8,28 +8,27 @@ import (
 
 // leave is for a deleted Cluster that goes in the middle of the roll: what was begun is rolled out, what the breaker took is
 // given back, and the canary goes.
-func (r *roll) leave() (outcome.Outcome, bool) {
-	if r.facts.RollGeneration != "" && r.o.Machines.IsUnknown() {
-		return outcome.CannotLook("the Machines", r.o.Machines.Why()), true
+func leave(in input) (outcome.Outcome, bool) {
+	if in.facts.RollGeneration != "" && in.o.Machines.IsUnknown() {
+		return outcome.CannotLook("the Machines", in.o.Machines.Why()), true
 	}
-	if r.facts.RollGeneration != "" && !r.o.Machines.IsAbsent() {
-		view := r.fleet()
-		pools := r.pools(view)
-		if out, busy := r.giveBackAndRemoveCanary(view, pools); busy {
+	fleet := fleetOf(in)
+	if in.facts.RollGeneration != "" && !in.o.Machines.IsAbsent() {
+		if out, busy := giveBackAndRemoveCanary(fleet); busy {
 			return out, true
 		}
-		if out := r.rollHalts(view, pools); !out.Holds {
+		if out := rollHalts(fleet); !out.Holds {
 			return out, true
 		}
-		if out, granted := r.step(view, pools); granted {
+		if out, granted := stepNext(fleet); granted {
 			return out, true
 		}
-		if out, left := r.returnAll(pools); left {
+		if out, left := returnAll(fleet); left {
 			return out, true
 		}
 	}
-	if rolling := r.rollingDeployments(); len(rolling) > 0 {
+	if rolling := waitingPools(fleet.pools); len(rolling) > 0 {
 		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of ", observation.Names(rolling), "."), true
 	}
-	return r.removeCanary()
+	return removeCanary(fleet)
 }

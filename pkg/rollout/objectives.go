@@ -39,44 +39,43 @@ func measuredUntil(facts ucv1.Facts, cluster *ucv1.Cluster) *metav1.Time {
 	return new(metav1.NewTime(facts.CompletedAt.Add(observation.SoakTime(cluster))))
 }
 
-// Measured adds what was measured since the last pass to the persisted counts, and returns the facts with them.
-func Measured(in In) ucv1.Facts {
-	r := evaluate(in)
-	r.countSamples()
-	return r.facts
-}
+// Measured adds what was measured since the last pass to the persisted counts, and returns the facts with them; nil: they are as
+// they were.
+func Measured(in In) *ucv1.Facts { return countSamples(inputOf(in)) }
 
 // countSamples adds what was measured since the last pass to the persisted counts. Whoever remembers the samples may lose them in
 // a restart; a sample that it shows twice is counted once, by its end.
-func (r *roll) countSamples() {
-	configured := r.facts.MachineControllerConfiguredAt
-	seen, known := r.o.Measured.Get()
-	if configured == nil || r.back() || !Measures(r.o.Cluster, r.now) {
-		return
+func countSamples(in input) *ucv1.Facts {
+	configured := in.facts.MachineControllerConfiguredAt
+	if configured == nil || in.back() || !Measures(in.o.Cluster, in.now) {
+		return nil
 	}
-	status := r.sloStatus(*configured)
-	if known {
+	status := sloStatus(in, *configured)
+	if seen, known := in.o.Measured.Get(); known {
 		for _, sample := range seen.Samples {
 			if counts(sample, status, configured.Time) {
 				count(status, sample)
 			}
 		}
-		r.judgeObjectives(status, seen)
+		judgeObjectives(in, status, seen)
 	}
-	r.facts.SLO = status
-	r.noteViolation()
+	counted := in.changed(func(facts *ucv1.Facts) { facts.SLO = status })
+	if violates(in.from(counted)) {
+		counted.SLO.ViolatedAt = in.stamp()
+	}
+	return counted
 }
 
 // sloStatus is what was counted, or a new beginning where a person asked for it.
-func (r *roll) sloStatus(configured metav1.Time) *ucv1.SLOStatus {
-	status := r.facts.SLO
+func sloStatus(in input, configured metav1.Time) *ucv1.SLOStatus {
+	status := in.facts.SLO.DeepCopy()
 	if status == nil || status.Since == nil {
 		status = &ucv1.SLOStatus{Since: &configured}
 	}
-	if since := r.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
+	if since := in.o.Cluster.Spec.SLO.CountSince; since != nil && status.Since.Before(since) {
 		status = &ucv1.SLOStatus{Since: since.DeepCopy(), CountedUntil: status.CountedUntil}
 	}
-	status.Until = measuredUntil(r.facts, r.o.Cluster)
+	status.Until = measuredUntil(in.facts, in.o.Cluster)
 	return status
 }
 
@@ -129,10 +128,10 @@ func count(status *ucv1.SLOStatus, sample slo.Sample) {
 }
 
 // judgeObjectives lists the indicators in their order, those of load balancers where there are some.
-func (r *roll) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
+func judgeObjectives(in input, status *ucv1.SLOStatus, seen slo.Seen) {
 	countedAll(status, seen)
 	least := defaultMinimumSamples
-	if minimum := r.o.Cluster.Spec.SLO.MinimumSamples; minimum != nil {
+	if minimum := in.o.Cluster.Spec.SLO.MinimumSamples; minimum != nil {
 		least = int(*minimum)
 	}
 	counted := status.Indicators
@@ -146,7 +145,7 @@ func (r *roll) judgeObjectives(status *ucv1.SLOStatus, seen slo.Seen) {
 		} else if seen.LoadBalancers == 0 && name != slo.TaintRemoval && name != slo.InitialSync {
 			continue
 		}
-		verdict := judgeIndicator(indicator, *status, seen, least, r.now)
+		verdict := judgeIndicator(indicator, *status, seen, least, in.now)
 		indicator.Verdict, indicator.CCM = ucv1.SLOVerdict(verdict), nil
 		if said, does := seen.CCM[name]; does && said != (slo.Counts{}) {
 			indicator.CCM = &ucv1.SLOCounts{Within: int32(said.Within), Missed: int32(said.Missed), Unsure: int32(said.Unsure)}
@@ -183,23 +182,22 @@ func judgeIndicator(indicator ucv1.SLOIndicator, status ucv1.SLOStatus, seen slo
 }
 
 // measured: what could not be looked at is no good sign.
-func (r *roll) measured() outcome.Outcome {
-	if !r.o.Measured.IsKnown() {
-		return outcome.CannotLook("how long Nodes take to be initialized", r.o.Measured.Why())
+func measured(in input) outcome.Outcome {
+	if !in.o.Measured.IsKnown() {
+		return outcome.CannotLook("how long Nodes take to be initialized", in.o.Measured.Why())
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// noteViolation while something is left to roll. That it was halted is a fact: errors of a quarter of an hour ago are no
-// violation any more, and still no one looked. It rests on no row: the CCM that violates them may let one above Roll wait.
-func (r *roll) noteViolation() {
-	if !r.mayHalt() || r.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || r.facts.SLO.ViolatedAt != nil ||
-		r.facts.CompletedAt != nil {
-		return
+// violates says that the objectives are violated while something is left to roll. That it was halted is a fact: errors of a
+// quarter of an hour ago are no violation any more, and still no one looked. It rests on no row: the CCM that violates them may
+// let one above Roll wait.
+func violates(in input) bool {
+	if !mayHalt(in) || in.facts.SLO.Verdict != ucv1.SLOVerdict(slo.Violated) || in.facts.SLO.ViolatedAt != nil ||
+		in.facts.CompletedAt != nil {
+		return false
 	}
-	if r.seesMachines() && leftToRoll(r.pools(r.fleet())) {
-		r.facts.SLO.ViolatedAt = r.stamp()
-	}
+	return seesMachines(in) && leftToRoll(poolsOf(viewOf(in)))
 }
 
 // leftToRoll: one that was rolled and is scaled up makes new Machines, and replaces none.
@@ -207,10 +205,10 @@ func leftToRoll(pools []pool) bool {
 	return slices.ContainsFunc(pools, func(pl pool) bool { return pl.old || pl.state == Outdated || pl.state == Blocked })
 }
 
-// objectives halt the roll.
-func (r *roll) objectives() outcome.Outcome {
-	status := r.facts.SLO
-	if !r.halted() {
+// objectivesMet halt the roll.
+func objectivesMet(in input) outcome.Outcome {
+	status := in.facts.SLO
+	if !halted(in) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
@@ -219,19 +217,19 @@ func (r *roll) objectives() outcome.Outcome {
 			"the present time to go on.")
 }
 
-func (r *roll) mayHalt() bool {
-	cluster := r.o.Cluster
-	return r.facts.SLO != nil && !r.back() && cluster.DeletionTimestamp.IsZero() &&
+func mayHalt(in input) bool {
+	cluster := in.o.Cluster
+	return in.facts.SLO != nil && !in.back() && cluster.DeletionTimestamp.IsZero() &&
 		cluster.Spec.SLO.OnViolation != ucv1.ContinueOnViolation
 }
 
 // halted says that the objectives were violated, and no one looked since. What rolls already stands still for as long.
-func (r *roll) halted() bool {
-	if !r.mayHalt() || r.facts.SLO.ViolatedAt == nil {
+func halted(in input) bool {
+	if !mayHalt(in) || in.facts.SLO.ViolatedAt == nil {
 		return false
 	}
-	looked := r.o.Cluster.Spec.SLO.CountSince
-	return looked == nil || !r.facts.SLO.ViolatedAt.Before(looked)
+	looked := in.o.Cluster.Spec.SLO.CountSince
+	return looked == nil || !in.facts.SLO.ViolatedAt.Before(looked)
 }
 
 // missed says how often an objective was missed, and by whom.

@@ -18,10 +18,10 @@ func ProgressOf(o observation.Observation, now time.Time) (progress Progress, ok
 	if o.Machines.IsUnknown() || !o.Nodes.IsKnown() {
 		return Progress{}, false
 	}
-	r := evaluate(Of(o, now))
-	view := r.fleet()
-	progress.Machines, progress.MachineDeployments = view.countMachines(), countPools(r.pools(view))
-	if r.facts.Origin == ucv1.OriginExternal {
+	in := inputOf(Of(o, now))
+	view := viewOf(in)
+	progress.Machines, progress.MachineDeployments = countMachines(view), countPools(poolsOf(view))
+	if in.facts.Origin == ucv1.OriginExternal {
 		// Nothing is rolled in a cluster that was external from the start, so nothing in it is outdated.
 		for _, count := range []*ucv1.ProgressCount{&progress.Machines, &progress.MachineDeployments} {
 			count.UpToDate, count.Blocked = count.Total, 0
@@ -33,14 +33,14 @@ func ProgressOf(o observation.Observation, now time.Time) (progress Progress, ok
 			progress.Nodes.Initialized++
 		}
 	}
-	if r.facts.Baseline != nil && !r.back() {
-		progress.Nodes.Proven = view.countProven()
+	if in.facts.Baseline != nil && !in.back() {
+		progress.Nodes.Proven = countProven(view)
 	}
 	return progress, true
 }
 
-func (v machineView) countMachines() ucv1.ProgressCount {
-	count := ucv1.ProgressCount{Blocked: int32(len(v.orphans()))}
+func countMachines(v machineView) ucv1.ProgressCount {
+	count := ucv1.ProgressCount{Blocked: int32(len(orphans(v)))}
 	for _, machine := range v.machines.Machines {
 		count.Total++
 		if v.upToDate(machine) && !machine.Deleting {
@@ -68,7 +68,7 @@ func countPools(pools []pool) ucv1.ProgressCount {
 }
 
 // countProven counts the Nodes of Machines whose kubelets are proven, for the status.
-func (v machineView) countProven() *ucv1.ProvenCount {
+func countProven(v machineView) *ucv1.ProvenCount {
 	count := &ucv1.ProvenCount{}
 	for _, machine := range v.machines.Machines {
 		node, found := v.nodes[machine.NodeName]

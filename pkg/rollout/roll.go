@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -29,115 +28,114 @@ func (p *pool) name() string { return p.deployment.Namespace + "/" + p.deploymen
 
 func (p *pool) done() bool { return p.state == Done }
 
-// roll replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
+// next replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
 // it is reported when they are done.
-func (r *roll) roll() outcome.Outcome {
-	if r.o.Machines.IsAbsent() {
+func next(in input) outcome.Outcome {
+	if in.o.Machines.IsAbsent() {
 		return outcome.Holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
 	}
-	if out := r.seesRoll(); !out.Holds {
+	if out := seesRoll(in); !out.Holds {
 		return out
 	}
-	view := r.fleet()
-	pools := r.pools(view)
-	r.noteRolled(view, pools)
-	r.noteJoining(view, pools)
-	if out, busy := r.giveBackAndRemoveCanary(view, pools); busy {
+	fleet := noteJoining(noteRolled(fleetOf(in)))
+	return fleet.handsOn(roll(fleet))
+}
+
+// roll lets go, makes or waits for what is next.
+func roll(in fleet) outcome.Outcome {
+	if out, busy := giveBackAndRemoveCanary(in); busy {
 		return out
 	}
-	if out := r.rollHalts(view, pools); !out.Holds {
+	if out := rollHalts(in); !out.Holds {
 		return out
 	}
-	if out, busy := r.rollOn(view, pools); busy {
+	if out, busy := rollOn(in); busy {
 		return out
 	}
-	if waiting := waitingPools(pools); len(waiting) > 0 {
-		return r.awaits(view, waiting)
+	if waiting := waitingPools(in.pools); len(waiting) > 0 {
+		return awaits(in, waiting)
 	}
-	if blocked := blockedNames(view, pools); len(blocked) > 0 {
-		return outcome.Fails(blockedReason(pools), "These cannot be rolled: ", observation.Names(blocked), ".")
+	if blocked := blockedNames(in.view, in.pools); len(blocked) > 0 {
+		return outcome.Fails(blockedReason(in.pools), "These cannot be rolled: ", observation.Names(blocked), ".")
 	}
-	if going := goingMachines(view); len(going) > 0 {
-		return r.waitsForMachines("Waiting for Machines to go: ", observation.Names(going), ".")
+	if going := goingMachines(in.view); len(going) > 0 {
+		return waitsForMachines(in.input, "Waiting for Machines to go: ", observation.Names(going), ".")
 	}
-	if out, left := r.removeCanary(); left {
+	if out, left := removeCanary(in); left {
 		return out
 	}
 	return outcome.Holds(ucv1.HoldsReason, "Every MachineDeployment is rolled and every Machine is up-to-date.")
 }
 
 // seesRoll says whether all is seen that the roll goes by.
-func (r *roll) seesRoll() outcome.Outcome {
+func seesRoll(in input) outcome.Outcome {
 	switch {
-	case !r.o.Machines.IsKnown():
-		return outcome.CannotLook("the Machines", r.o.Machines.Why())
-	case !r.o.Nodes.IsKnown():
-		return outcome.CannotLook("the Nodes", r.o.Nodes.Why())
-	case r.o.Proofs.IsUnknown():
-		return outcome.CannotLook("the proofs that were kept of kubelets", r.o.Proofs.Why())
+	case !in.o.Machines.IsKnown():
+		return outcome.CannotLook("the Machines", in.o.Machines.Why())
+	case !in.o.Nodes.IsKnown():
+		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+	case in.o.Proofs.IsUnknown():
+		return outcome.CannotLook("the proofs that were kept of kubelets", in.o.Proofs.Why())
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 // rollOn lets the next Machines go, or begins with the next MachineDeployments.
-func (r *roll) rollOn(view machineView, pools []pool) (outcome.Outcome, bool) {
-	if _, err := Allowed(r.o.Cluster.Spec.Rollout.MaxConcurrent, len(pools)); err != nil {
+func rollOn(in fleet) (outcome.Outcome, bool) {
+	if _, err := Allowed(in.o.Cluster.Spec.Rollout.MaxConcurrent, len(in.pools)); err != nil {
 		return outcome.Fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
 	}
-	if out := r.bootstrapsExternal(view, pools); !out.Holds {
+	if out := bootstrapsExternal(in); !out.Holds {
 		return out, true
 	}
-	if out, granted := r.step(view, pools); granted {
+	if out, granted := stepNext(in); granted {
 		return out, true
 	}
-	return r.rollNext(pools)
+	return rollNext(in)
 }
 
 // giveBackAndRemoveCanary gives back what the breaker took and takes a canary away that is not needed any more. It does not wait
 // for that: what is left of a canary only keeps the row from holding.
-func (r *roll) giveBackAndRemoveCanary(view machineView, pools []pool) (outcome.Outcome, bool) {
-	if out, busy := r.giveBack(view, pools); busy {
+func giveBackAndRemoveCanary(in fleet) (outcome.Outcome, bool) {
+	if out, busy := giveBack(in); busy {
 		return out, true
 	}
-	if r.canaryWanted(pools) {
+	if canaryWanted(in) {
 		return outcome.Outcome{}, false
 	}
-	out, _ := r.removeCanary()
+	out, _ := removeCanary(in)
 	return out, out.Action != nil || out.Wait != nil && out.Wait.Unknown
 }
 
 // rollNext starts the next MachineDeployments if the CCM can serve their Nodes and the budget allows it.
-func (r *roll) rollNext(pools []pool) (outcome.Outcome, bool) {
-	plan := make([]Pool, 0, len(pools))
-	for _, pool := range pools {
+func rollNext(in fleet) (outcome.Outcome, bool) {
+	plan := make([]Pool, 0, len(in.pools))
+	for _, pool := range in.pools {
 		plan = append(plan, Pool{
 			Name: pool.name(), Replicas: pool.deployment.Replicas, State: pool.state,
-			Disrupted: pool.disrupted, Turning: r.back() && pool.disrupted,
+			Disrupted: pool.disrupted, Turning: in.back() && pool.disrupted,
 		})
 	}
-	intents, held := Plan(plan, r.o.Cluster.Spec.Rollout.MaxConcurrent, r.o.Cluster.Spec.Rollout.Order, r.canaryProven(pools))
-	if held != "" && !slices.ContainsFunc(pools, consumesBudget) {
+	intents, held := Plan(plan, in.o.Cluster.Spec.Rollout.MaxConcurrent, in.o.Cluster.Spec.Rollout.Order, canaryProven(in))
+	if held != "" && !slices.ContainsFunc(in.pools, consumesBudget) {
 		return outcome.Waits(ucv1.WaitingForBudgetReason, held), true
 	}
 	if len(intents) == 0 {
 		return outcome.Outcome{}, false
 	}
-	for _, gate := range r.rollGates() {
-		if out := gate(); !out.Holds {
-			return out, true
-		}
-	}
-	if generation, _ := r.rollFacts(); *generation == "" {
-		*generation = strconv.FormatInt(r.now.UnixNano(), 10)
-		return outcome.Records("Recording the forceRestart value, so that nothing is ever rolled twice."), true
-	}
-	if out := r.canary(pools, intents); !out.Holds {
+	if out := rollGates(in.input); !out.Holds {
 		return out, true
 	}
-	if out := r.volumesRegistered(); !out.Holds {
+	if in.generation() == "" {
+		return in.records("Recording the forceRestart value, so that nothing is ever rolled twice.", in.generates), true
+	}
+	if out := canaryFirst(in, intents); !out.Holds {
 		return out, true
 	}
-	return outcome.Does(r.rollVerb(pools, intents)), true
+	if out := volumesRegistered(in.input); !out.Holds {
+		return out, true
+	}
+	return rollOut(in, intents), true
 }
 
 // consumesBudget says that it uses the budget up, and is named for it: it rolls, or is blocked and does not serve. One that is
@@ -146,80 +144,82 @@ func consumesBudget(p pool) bool { return p.state == Rolling || p.blocked.Words 
 
 // canaryProven says that the canary, or a MachineDeployment that we rolled, is done: until then only one is rolled, whatever the
 // budget.
-func (r *roll) canaryProven(pools []pool) bool {
+func canaryProven(in fleet) bool {
 	switch {
-	case r.canaryKind() == ucv1.NoCanary:
+	case canaryKind(in.input) == ucv1.NoCanary:
 		return true
-	case r.canaryKind() == ucv1.CanaryMachine && !r.back() && r.facts.Canary != nil && r.facts.Canary.ProvenAt != nil:
+	case canaryKind(in.input) == ucv1.CanaryMachine && !in.back() && in.facts.Canary != nil && in.facts.Canary.ProvenAt != nil:
 		return true
 	}
-	return slices.ContainsFunc(pools, func(pool pool) bool {
-		generation, _ := r.rollFacts()
-		return pool.done() && pool.deployment.Replicas > 0 && *generation != "" && pool.deployment.RestartValue == *generation
+	return slices.ContainsFunc(in.pools, func(pool pool) bool {
+		return pool.done() && pool.deployment.Replicas > 0 && in.generation() != "" && pool.deployment.RestartValue == in.generation()
 	})
 }
 
-// rollFacts are the forceRestart value and those that were given it: a rollback has its own.
-func (r *roll) rollFacts() (generation *string, rolled *[]string) {
-	if r.back() {
-		return &r.facts.Rollback.RollGeneration, &r.facts.Rollback.RolledMachineDeployments
-	}
-	return &r.facts.RollGeneration, &r.facts.RolledMachineDeployments
-}
-
 // rollGates hold before Machines are replaced. In-tree Nodes need no one to initialize them.
-func (r *roll) rollGates() []func() outcome.Outcome {
-	if r.back() {
-		return nil
+func rollGates(in input) outcome.Outcome {
+	if in.back() {
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	return append(slices.Clone(r.gates), r.measured)
+	for _, gate := range in.gates {
+		if out := gate(); !out.Holds {
+			return out
+		}
+	}
+	return measured(in)
 }
 
 // maxRolled is the bound of status.rolledMachineDeployments.
 const maxRolled = 200
 
-func (r *roll) rollVerb(pools []pool, intents []Intent) outcome.Action {
-	generation, rolled := r.rollFacts()
+func rollOut(in fleet, intents []Intent) outcome.Outcome {
 	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
-	action := outcome.Action{Kind: outcome.ActionRollMachineDeployment, RestartValue: *generation, Endless: !r.back()}
-	deployments := deploymentsOf(pools, intents)
+	action := outcome.Action{Kind: outcome.ActionRollMachineDeployment, RestartValue: in.generation(), Endless: !in.back()}
+	deployments := deploymentsOf(in.pools, intents)
 	for _, deployment := range deployments {
 		action.Objects, action.Versions = append(action.Objects, deployment.Ref), append(action.Versions, deployment.Version)
-		*rolled = append(*rolled, deployment.UID)
-		if r.back() {
-			r.unguard(deployment)
-		}
-	}
-	if action.Endless {
-		r.noteGuarded(deployments)
-	}
-	if more := len(*rolled) - maxRolled; more > 0 {
-		*rolled = slices.Delete(*rolled, 0, more)
 	}
 	action.Why = "Rolling " + wording.Names(observation.RefNames(action.Objects)) + ": " + intents[0].Why + "."
-	return action
+	return in.adds(outcome.Does(action), func(facts *ucv1.Facts) {
+		rolled := in.rolled(facts)
+		for _, deployment := range deployments {
+			*rolled = append(*rolled, deployment.UID)
+			if action.Endless {
+				noteGuarded(facts, deployment)
+			} else {
+				unguard(facts, deployment)
+			}
+		}
+		*rolled = (*rolled)[max(0, len(*rolled)-maxRolled):]
+	})
 }
 
 // noteRolled is for a pass that gave the value, or gave minReadySeconds back, and whose status was refused.
-func (r *roll) noteRolled(view machineView, pools []pool) {
-	generation, rolled := r.rollFacts()
-	for _, pool := range pools {
-		d := pool.deployment
-		switch {
-		case *generation == "" || d.RestartValue != *generation:
-			continue
-		case d.MinReadyOurs && !slices.Contains(view.guarded, d.UID):
-			r.noteGuarded([]observation.MachineDeployment{d})
-		case !d.MinReadyOurs && view.replaced(d):
-			r.unguard(d)
-		}
-		if len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
-			*rolled = append(*rolled, d.UID)
-		}
+func noteRolled(in fleet) fleet {
+	generation := in.generation()
+	if generation == "" {
+		return in
 	}
+	return in.notes(func(facts *ucv1.Facts) {
+		rolled := in.rolled(facts)
+		for _, pool := range in.pools {
+			d := pool.deployment
+			switch {
+			case d.RestartValue != generation:
+				continue
+			case d.MinReadyOurs && !slices.Contains(in.view.guarded, d.UID):
+				noteGuarded(facts, d)
+			case !d.MinReadyOurs && in.view.replaced(d):
+				unguard(facts, d)
+			}
+			if len(*rolled) < maxRolled && !slices.Contains(*rolled, d.UID) {
+				*rolled = append(*rolled, d.UID)
+			}
+		}
+	})
 }
 
-func (r *roll) pools(view machineView) []pool {
+func poolsOf(view machineView) []pool {
 	pools := make([]pool, 0, len(view.machines.Deployments))
 	for _, deployment := range view.machines.Deployments {
 		pools = append(pools, judgePool(view, deployment))
@@ -329,26 +329,22 @@ func waitingPools(pools []pool) []observation.Ref {
 
 // rollsOn are those of which the machine-controller may replace Machines although the Cluster is paused. One that is paused
 // itself is scaled all the same while it is rolled: only without the breaker, in a rollback, does its own pause hold.
-func (r *roll) rollsOn() string {
-	if !r.o.Machines.IsKnown() || !r.o.Nodes.IsKnown() || r.facts.RollGeneration == "" || r.facts.CompletedAt != nil {
+func rollsOn(in input) string {
+	if !in.o.Machines.IsKnown() || !in.o.Nodes.IsKnown() || in.facts.RollGeneration == "" || in.facts.CompletedAt != nil {
 		return ""
 	}
-	view, names := r.fleet(), []string{}
-	for _, pool := range r.pools(view) {
+	fleet, names := fleetOf(in), []string{}
+	for _, pool := range fleet.pools {
 		d := pool.deployment
-		if d.Paused && view.scaledWhilePaused(d) || !d.Paused && pool.state == Rolling {
+		if d.Paused && scaledWhilePaused(fleet.view, d) || !d.Paused && pool.state == Rolling {
 			names = append(names, d.String())
 		}
 	}
 	return wording.Names(names)
 }
 
-func (v machineView) scaledWhilePaused(d observation.MachineDeployment) bool {
+func scaledWhilePaused(v machineView, d observation.MachineDeployment) bool {
 	return !v.rollback && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
-}
-
-func (r *roll) rollingDeployments() []observation.Ref {
-	return waitingPools(r.pools(r.fleet()))
 }
 
 func blockedNames(view machineView, pools []pool) []observation.Text {
@@ -358,7 +354,7 @@ func blockedNames(view machineView, pools []pool) []observation.Text {
 			names = append(names, pool.blocked)
 		}
 	}
-	for _, machine := range view.orphans() {
+	for _, machine := range orphans(view) {
 		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or make it again"))
 	}
 	return names

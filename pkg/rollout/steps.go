@@ -9,22 +9,23 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// step lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything that
-// halts a roll and behind the gates: nothing goes while the CCM does not lead.
-func (r *roll) step(view machineView, pools []pool) (outcome.Outcome, bool) {
-	if r.back() {
+// stepNext lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything
+// that halts a roll and behind the gates: nothing goes while the CCM does not lead.
+func stepNext(in fleet) (outcome.Outcome, bool) {
+	if in.back() {
 		return outcome.Outcome{}, false
 	}
-	leader := r.o.CCMNode.Value()
-	for _, pool := range pools {
-		grant, may := view.grant(pool.deployment, leader)
+	leader := in.o.CCMNode.Value()
+	for _, pool := range in.pools {
+		grant, may := grantFor(in.view, pool.deployment, leader)
 		if pool.state != Rolling || !may {
 			continue
 		}
-		for _, gate := range append(r.rollGates(), r.volumesRegistered) {
-			if out := gate(); !out.Holds {
-				return out, true
-			}
+		if out := rollGates(in.input); !out.Holds {
+			return out, true
+		}
+		if out := volumesRegistered(in.input); !out.Holds {
+			return out, true
 		}
 		return outcome.Does(grant.action(pool.deployment)), true
 	}
@@ -58,7 +59,7 @@ func (g grant) action(d observation.MachineDeployment) outcome.Action {
 	}
 }
 
-// grant keeps two bounds, with S = maxSurge, U = maxUnavailable, R = replicas:
+// grantFor keeps two bounds, with S = maxSurge, U = maxUnavailable, R = replicas:
 //
 //	proven new Machines + Machines of old MachineSets ≥ R − U    so that at most S + U new ones are not proven
 //	proven new Machines + old Machines that serve     ≥ R − U    unless what goes does not serve
@@ -67,9 +68,9 @@ func (g grant) action(d observation.MachineDeployment) outcome.Action {
 //
 // Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and
 // while it is there, none that serves may go.
-func (v machineView) grant(d observation.MachineDeployment, leader string) (grant, bool) {
-	old, proven, settled := v.sides(d)
-	if !v.steps(d) || !settled {
+func grantFor(v machineView, d observation.MachineDeployment, leader string) (grant, bool) {
+	old, proven, settled := sides(v, d)
+	if !steps(v, d) || !settled {
 		return grant{}, false
 	}
 	least, there, serving := int(d.Replicas-d.MaxUnavailable), proven, proven
@@ -78,7 +79,7 @@ func (v machineView) grant(d observation.MachineDeployment, leader string) (gran
 		serving += len(v.only(set, v.serves))
 	}
 	for _, set := range old {
-		if g := v.grantOf(set, there-least, serving-least, leader); g.going > 0 {
+		if g := grantOf(v, set, there-least, serving-least, leader); g.going > 0 {
 			g.proven = proven
 			return g, true
 		}
@@ -87,10 +88,10 @@ func (v machineView) grant(d observation.MachineDeployment, leader string) (gran
 }
 
 // grantOf a MachineSet so many at most, of which so many may serve.
-func (v machineView) grantOf(set observation.MachineSet, most, mostServing int, leader string) grant {
+func grantOf(v machineView, set observation.MachineSet, most, mostServing int, leader string) grant {
 	g := grant{set: set}
-	candidates := v.candidates(set, leader)
-	spared := func(going int) bool { lost := v.mostLost(candidates, going); return lost == 0 || lost <= mostServing }
+	candidates := candidates(v, set, leader)
+	spared := func(going int) bool { lost := mostLost(v, candidates, going); return lost == 0 || lost <= mostServing }
 	g.going = max(0, min(int(set.Replicas), most))
 	for g.going > 0 && !spared(g.going) {
 		g.going--
@@ -102,13 +103,13 @@ func (v machineView) grantOf(set observation.MachineSet, most, mostServing int, 
 }
 
 // steps says that it is rolled step by step: by us, with the breaker, and not paused.
-func (v machineView) steps(d observation.MachineDeployment) bool {
+func steps(v machineView, d observation.MachineDeployment) bool {
 	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem.Words == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They
 // are not settled while a MachineSet does not have as many as it wants: a step is under way.
-func (v machineView) sides(d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
+func sides(v machineView, d observation.MachineDeployment) (old []observation.MachineSet, proven int, settled bool) {
 	current := false
 	for _, set := range v.setsOf(d) {
 		switch all := len(v.only(set, func(observation.Machine) bool { return true })); {
@@ -126,14 +127,9 @@ func (v machineView) sides(d observation.MachineDeployment) (old []observation.M
 	return old, proven, current
 }
 
-// only are a MachineSet's Machines of which something holds, but for those that are going.
-func (v machineView) only(set observation.MachineSet, holds func(observation.Machine) bool) []observation.Machine {
-	return slices.DeleteFunc(slices.Clone(v.members[set.UID]), func(m observation.Machine) bool { return m.Deleting || !holds(m) })
-}
-
 // candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take
 // anyway, then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
-func (v machineView) candidates(set observation.MachineSet, leader string) []observation.Machine {
+func candidates(v machineView, set observation.MachineSet, leader string) []observation.Machine {
 	machines := v.only(set, func(observation.Machine) bool { return true })
 	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
 	slices.SortStableFunc(machines, func(a, b observation.Machine) int {
@@ -149,7 +145,7 @@ func (v machineView) candidates(set observation.MachineSet, leader string) []obs
 
 // mostLost is how many of those that serve may go when that many go: the marked ones, or any other that the machine-controller
 // prefers.
-func (v machineView) mostLost(candidates []observation.Machine, going int) int {
+func mostLost(v machineView, candidates []observation.Machine, going int) int {
 	serving := 0
 	for i, machine := range candidates {
 		if (i < going || machine.Preferred()) && v.serves(machine) {

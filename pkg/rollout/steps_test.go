@@ -50,10 +50,10 @@ func TestNothingIsGrantedWhilePaused(t *testing.T) {
 		}),
 	}
 	o.Cluster.Status.RollGeneration = "ours"
-	view := evaluate(Of(o, now)).fleet()
-	_, may := view.grant(d, "")
+	view := viewOf(inputOf(Of(o, now)))
+	_, may := grantFor(view, d, "")
 	g.Expect(may).To(BeTrue())
 	d.Paused = true
-	_, may = view.grant(d, "")
+	_, may = grantFor(view, d, "")
 	g.Expect(may).To(BeFalse())
 }

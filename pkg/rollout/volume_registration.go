@@ -11,27 +11,27 @@ import (
 
 // volumesRegistered comes before every Machine that goes: a volume that the CSI driver does not know is not attached to the Node
 // that its pod moves to.
-func (r *roll) volumesRegistered() outcome.Outcome {
-	provider, known := r.o.Provider.Get()
+func volumesRegistered(in input) outcome.Outcome {
+	provider, known := in.o.Provider.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the catalogue", r.o.Provider.Why())
-	case r.back() || provider.RegisteredBy == "":
+		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+	case in.back() || provider.RegisteredBy == "":
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case !r.o.Inventory.IsKnown():
-		return outcome.CannotLook("the volumes", r.o.Inventory.Why())
-	case r.o.Registered.IsUnknown():
-		return outcome.CannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", r.o.Registered.Why())
+	case !in.o.Inventory.IsKnown():
+		return outcome.CannotLook("the volumes", in.o.Inventory.Why())
+	case in.o.Registered.IsUnknown():
+		return outcome.CannotLook("which in-tree volumes the CSI driver registered ("+provider.RegisteredBy+")", in.o.Registered.Why())
 	}
-	awaited, late, left := r.unregistered()
+	awaited, late, left := unregistered(in)
 	begun := ""
-	if r.o.Registered.IsAbsent() {
+	if in.o.Registered.IsAbsent() {
 		begun = " The CRD does not exist, so the CSI driver's syncer did not begin."
 	}
 	switch {
 	case len(late) > 0:
 		return outcome.Fails(ucv1.VolumesNotRegisteredReason, "No Node is drained, because the CSI driver did not register these "+
-			"in-tree volumes within ", r.o.Deadlines.VolumeRegistration, ": ", observation.Names(late), "."+begun+
+			"in-tree volumes within ", in.o.Deadlines.VolumeRegistration, ": ", observation.Names(late), "."+begun+
 			" Look at the syncer's log; or name a PersistentVolume that may be left behind in spec.rollout.acceptVolumes.")
 	case len(awaited) > 0:
 		return outcome.WaitsUntil(ucv1.RegisteringVolumesReason, observation.Say("Waiting until the CSI driver registers these "+
@@ -42,17 +42,17 @@ func (r *roll) volumesRegistered() outcome.Outcome {
 
 // unregistered are the volumes that have to be registered and are not, those within their deadline first; left is until the first
 // of these is late.
-func (r *roll) unregistered() (awaited, late []observation.Ref, left time.Duration) {
-	for _, volume := range r.o.Inventory.Value().Volumes {
-		if volume.Path == "" || r.o.Registered.Value()[volume.Path] ||
-			slices.Contains(r.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
+func unregistered(in input) (awaited, late []observation.Ref, left time.Duration) {
+	for _, volume := range in.o.Inventory.Value().Volumes {
+		if volume.Path == "" || in.o.Registered.Value()[volume.Path] ||
+			slices.Contains(in.o.Cluster.Spec.Rollout.AcceptVolumes, volume.Name) {
 			continue
 		}
 		since := volume.CreatedAt
-		if configured := r.facts.MachineControllerConfiguredAt; configured != nil && configured.After(since) {
+		if configured := in.facts.MachineControllerConfiguredAt; configured != nil && configured.After(since) {
 			since = configured.Time
 		}
-		rest := r.o.Deadlines.VolumeRegistration - r.now.Sub(since)
+		rest := in.o.Deadlines.VolumeRegistration - in.now.Sub(since)
 		if rest <= 0 {
 			late = append(late, volume.Reference())
 			continue

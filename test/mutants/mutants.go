@@ -189,13 +189,13 @@ func unknowns() []mutant {
 		ofObservation(rule, "a fact that no one filled in is absent",
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
-		ofRollout(rule, "Machines that cannot be looked at are none", "roll.seesRoll", never("Machines IsKnown")),
+		ofRollout(rule, "Machines that cannot be looked at are none", "seesRoll", never("Machines IsKnown")),
 		in(rule, "an inventory that cannot be looked at is the same", "verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
 			"unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in(rule, "Nodes that cannot be looked at are none", "leading", never("known")),
 		ofHandover(rule, "a KCM that cannot be looked at is silent", "prove", returns("UnknownState why", "nil")),
 		ofRollout(rule, "a deleted Cluster goes although its Machines cannot be looked at",
-			"roll.leave", never("Machines IsUnknown")),
+			"leave", never("Machines IsUnknown")),
 	}
 }

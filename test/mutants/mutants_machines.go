@@ -12,7 +12,7 @@ func budgets() []mutant {
 			"Plan", drops("used")).by(migrationPackage, simtestPackage),
 		of(rolloutPackage, rule, "a budget that cannot be read allows one",
 			"Allowed", returns("err", "1, nil")).by(migrationPackage, simtestPackage),
-		ofRollout(rule, "a tainted Node serves", "machineView.serves", without("Uninitialized")),
+		ofRollout(rule, "a tainted Node serves", "seenMachines.serves", without("Uninitialized")),
 		ofRollout(rule, "a Machine that is going serves", "pool.look", judged("Deleting serves", "!view.serves(machine)")),
 	}
 }
@@ -21,8 +21,8 @@ func budgets() []mutant {
 func rolls() []mutant {
 	const rule = "5 once"
 	return []mutant{
-		ofRollout(rule, "the forceRestart value is used before it is persisted", "roll.rollNext", skips("Recording")),
-		ofRollout(rule, "the forceRestart value is made again", "roll.rollNext", always("rollFacts")),
+		ofRollout(rule, "the forceRestart value is used before it is persisted", "rollNext", does("Recording", "in = in.notes(in.generates)")),
+		ofRollout(rule, "the forceRestart value is made again", "rollNext", always("generation")),
 		ofRollout(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
 		ofRollout(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
 		in("5 healthy", "a Lease that stands still is a leader", "ccmLeads", never("Renewed")),
@@ -79,7 +79,7 @@ func kubelets() []mutant {
 		ofRolloutTables(rule, "what nothing proves is external", "machineView.kubeletLacks", returns("shows no proof", `""`)),
 		in(rule, "proofs that pass are kept in memory only", "proofsToKeep", begins(`return nil`)),
 		in(rule, "the proof of a Node that is gone stays", "proofsToKeep", instead("Equal", "len(now) <= len(kept.ByNode)")),
-		ofRolloutTables(rule, "kept proofs that cannot be looked at are taken for missed", "roll.seesRoll", never("Proofs")),
+		ofRolloutTables(rule, "kept proofs that cannot be looked at are taken for missed", "seesRoll", never("Proofs")),
 		ofObservation(rule, "any word that was kept is a proof", "Proof.Passes", begins(`return proof != ""`)),
 		of(factsPackage, rule, "a taint that someone added proves it", "kubeletLook.add", without("before")),
 		of(factsPackage, rule, "a taint that was there before we looked proves it", "kubeletLook.add", without("later")),
@@ -98,9 +98,9 @@ func troubles() []mutant {
 	return []mutant{
 		ofRollout(rule, "standalone Machines are overlooked", "blockedNames", ranges("MachineDeployment", "[:0]")),
 		ofRollout(rule, "paused MachineDeployments count as done", "judgePool", does("unpause", "pl.state = Done")),
-		ofRollout(rule, "Nodes without a Machine are overlooked", "roll.lacks", returns("acceptNodes", `""`)),
+		ofRollout(rule, "Nodes without a Machine are overlooked", "nodeProblem", returns("acceptNodes", `""`)),
 		ofRollout(rule, "deletions may take forever", "machineView.late", does("DeletingSince", "return false")),
-		ofRollout(rule, "a Node may be NotReady forever", "machineView.lost", never("ReadyChangedAt")),
+		ofRollout(rule, "a Node may be NotReady forever", "seenMachines.lost", never("ReadyChangedAt")),
 		ofRollout(rule, "a MachineDeployment may wait for Machines forever", "stuckPools", never("lacks")),
 		in(rule, "a cluster without Nodes waits for a leader", "leading", never("==")),
 		in(rule, "a cluster without Nodes waits for its addons", "healthy", never("nodes")),

@@ -17,7 +17,7 @@ func records() []mutant {
 		of(clusterControllerPackage, rule, "the record of an earlier fact will do", "writer.keepRecord", without("Holds")),
 		of(clusterControllerPackage, rule, "the record goes with the Cluster", "owners", becomes("Kind keeper", `"Cluster"`)),
 		in(rule, "a deleted Cluster goes while no one runs the cloud loops", "decideDeletion", or("untouched", "true")),
-		in(rule, "a deleted Cluster goes in the middle of the roll", "decideDeletion", never("Facts")),
+		in(rule, "a deleted Cluster goes in the middle of the roll", "decideDeletion", never("Leave")),
 		in(rule, "a deleted Cluster goes before a manager is seen to run the cloud loops", "decideDeletion", never("attendedFirst")),
 		in(rule, "a deleted Cluster goes while KCM may run the loops again", "attendedFirst", never("guarded")),
 		in(rule, "a deleted Cluster goes although other CCMs cannot be looked at", "attendedFirst", never("noOtherManager")),

@@ -78,7 +78,7 @@ func rolledBackMachines() []mutant {
 			"unsetFlag", never("MachineControllerRevertedAt")),
 		in(rule, "Machines are rolled back while a pod has the old flag",
 			"rollbackMachineController", never("RolledOut")),
-		ofRollout(rule, "a rollback waits for the CCM", "roll.rollGates", never("back")),
+		ofRollout(rule, "a rollback waits for the CCM", "rollGates", never("back")),
 		in(rule, "Nodes that only the CCM can initialize are left behind", "rollbackRoll", never("Uninitialized")),
 		in(rule, "volumes need not be detached", "detached", negated("csi")),
 		in(rule, "the driver goes although a volume needs it", "withdrawAddons", never("driverUnneeded")),
