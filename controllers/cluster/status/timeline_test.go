@@ -45,6 +45,7 @@ func pausedAlready(c *ucv1.Cluster) {
 
 func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 	now := metav1.NewTime(passes.Start())
+	stalled := func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }
 	step := ucv1.TimelineEntry{Time: now, Kind: ucv1.TimelineStep, Step: ucv1.StepRoll, Actor: "ccm-migration-controller"}
 	for name, tc := range map[string]struct {
 		before func(*ucv1.Cluster)
@@ -70,27 +71,22 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		"the beginning of a failure": {passes.AtStep(ucv1.StepRoll), passes.Failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
 			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines", Message: "Blocked.",
 		}}},
-		"not a failure that goes on": {func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }, passes.Failing("BlockedMachines", "Blocked."), nil, nil},
+		"not a failure that goes on": {stalled, passes.Failing("BlockedMachines", "Blocked."), nil, nil},
 		"a failure for another reason": {
-			func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }, passes.Failing("CloudLoopsContended", "They are back."), nil,
+			stalled, passes.Failing("CloudLoopsContended", "They are back."), nil,
 			[]ucv1.TimelineEntry{{
 				Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "CloudLoopsContended", Message: "They are back.",
 			}},
 		},
 		"the end of a failure": {
-			func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }, passes.Waiting("WaitingForMachines", "Waiting."), nil,
+			stalled, passes.Waiting("WaitingForMachines", "Waiting."), nil,
 			[]ucv1.TimelineEntry{{
 				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines",
 				Message: "No one has to act any more: BlockedMachines is over.",
 			}},
 		},
 		"a pause, which ends no failure": {
-			func(c *ucv1.Cluster) {
-				passes.AtStep(ucv1.StepRoll)(c)
-				passes.StalledAlready(c)
-				notReady(c)
-				passes.Paused(c)
-			}, passes.Nothing, nil,
+			func(c *ucv1.Cluster) { stalled(c); notReady(c); passes.Paused(c) }, passes.Nothing, nil,
 			[]ucv1.TimelineEntry{{
 				Time: now, Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was set: the controller changes nothing.",
 			}},
