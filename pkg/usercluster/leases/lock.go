@@ -94,7 +94,7 @@ func (e *Elections) AllowLock(ctx context.Context, id manifest.Identity) error {
 // holder is free at once.
 // https://github.com/kubernetes/client-go/blob/v0.30.14/tools/leaderelection/leaderelection.go#L385
 func (e *Elections) ReleaseLease(ctx context.Context, seen observation.Lease) error {
-	lease, err := e.unrenewed(ctx, seen, "release")
+	lease, err := unrenewed(ctx, e.client, seen, "release")
 	if err != nil || lease == nil {
 		return err
 	}
@@ -125,9 +125,11 @@ func (e *Elections) FreeLease(ctx context.Context, seen observation.Lease) error
 }
 
 // unrenewed is the Lease, if it is as it was seen; nil when it is gone.
-func (e *Elections) unrenewed(ctx context.Context, seen observation.Lease, to string) (*coordinationv1.Lease, error) {
+func unrenewed(
+	ctx context.Context, c client.Client, seen observation.Lease, to string,
+) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	switch err := e.client.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
+	switch err := c.Get(ctx, types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}, lease); {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
@@ -151,7 +153,7 @@ func (e *Elections) RemoveLock(ctx context.Context, id manifest.Identity, seen o
 	if seen.Name == "" {
 		return nil
 	}
-	lease, err := e.unrenewed(ctx, seen, "delete")
+	lease, err := unrenewed(ctx, e.client, seen, "delete")
 	if err != nil || lease == nil {
 		return err
 	}
