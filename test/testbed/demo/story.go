@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -195,30 +197,40 @@ func (s *Story) tellGamma() error {
 	return s.waitForFinished("gamma")
 }
 
-// schedulerBackoff is how long kube-scheduler waits at most before it tries a pod again that found no Node. By a Node that comes
-// sooner it would be the scheduler that is measured
-// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/scheduler/internal/queue/scheduling_queue.go#L80).
-const schedulerBackoff = 10 * time.Second
-
-// tellDelta gets its first Machines when it is done, and the scheduler has come to rest.
+// tellDelta gets its first Machine when it is done, with pods of the CCM that kube-scheduler has not tried often yet. It tries one
+// again and again while there is no Node, after a backoff that grows to ten seconds, so that it would be the backoff that is
+// measured (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/scheduler/internal/queue/scheduling_queue.go#L754).
 func (s *Story) tellDelta() error {
 	if err := s.waitForFinished("delta"); err != nil {
 		return err
 	}
-	done := time.Now()
-	if err := s.waitFor("delta", "a scheduler at rest", func(*ucv1.Cluster) string {
-		if time.Since(done) < schedulerBackoff {
-			return "the scheduler may not try again yet"
-		}
-		return ""
-	}); err != nil {
+	user := s.clusters["delta"].Client
+	if err := deletePending(s.ctx, user); err != nil {
 		return err
 	}
 	s.screen.Say("delta: creating its first MachineDeployment")
-	if err := s.clusters["delta"].Client.Create(s.ctx, bed.MachineDeployment("first", 1)); err != nil {
+	if err := user.Create(s.ctx, bed.MachineDeployment("first", 1)); err != nil {
 		return err
 	}
 	return s.waitForNodes(s.clusters["delta"], 1, true)
+}
+
+// deletePending pods of the CCM; others come in their place.
+func deletePending(ctx context.Context, user client.Client) error {
+	pods := &corev1.PodList{}
+	if err := user.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem)); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !strings.HasPrefix(pod.Name, ccmName) || pod.Spec.NodeName != "" {
+			continue
+		}
+		if err := client.IgnoreNotFound(user.Delete(ctx, pod)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Story) waitForFinished(name string) error {
