@@ -15,7 +15,7 @@ func (c *Cluster) FieldsWithoutEffect() []FieldWithoutEffect {
 		fields = append(fields, FieldWithoutEffect{
 			Message: "spec.handover.rollback has no effect while spec.features.externalCloudProvider is off: there is nothing to " +
 				"roll back.",
-			Action:  "Take it out, or it keeps the migration from starting once the feature is on.",
+			Action: "Take it out, or it keeps the migration from starting once the feature is on.",
 		})
 	}
 	if c.Status.StartedAt == nil {

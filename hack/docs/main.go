@@ -31,11 +31,7 @@ func run(args []string) error {
 	if documents["docs/conditions.md"], err = sources.conditionsDocument(); err != nil {
 		return err
 	}
-	pages, err := sources.pages()
-	if err != nil {
-		return err
-	}
-	for path, tables := range pages {
+	for path, tables := range pages() {
 		if documents[path], err = filled(path, tables); err != nil {
 			return err
 		}

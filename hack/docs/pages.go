@@ -16,7 +16,7 @@ const (
 )
 
 // pages are the documents that people write, by path, with the tables that stand in them, by the name in their marks.
-func (s *sources) pages() (map[string]map[string]string, error) {
+func pages() map[string]map[string]string {
 	lines := map[string]string{}
 	for _, protocol := range migration.Protocols() {
 		lines["lines of "+string(protocol)] = linesOf(protocol)
@@ -30,7 +30,7 @@ func (s *sources) pages() (map[string]map[string]string, error) {
 		"docs/handover.md":         lines,
 		"docs/preflight.md":        {"checks": preflightChecks(), "input findings": inputFindings()},
 		"docs/leader-migration.md": lockTables(),
-	}, nil
+	}
 }
 
 // filled is a page with its tables of now.

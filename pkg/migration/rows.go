@@ -6,7 +6,9 @@ import (
 )
 
 // migrationTable is for clusters that move from the in-tree cloud provider.
-func migrationTable() []Row {
+func migrationTable() []Row { return append(untilHandedOver(), behindHandover()...) }
+
+func untilHandedOver() []Row {
 	return []Row{
 		{
 			Step: ucv1.StepAdmitted, Means: "The migration started, or nothing holds the cluster back from starting.",
@@ -32,6 +34,11 @@ func migrationTable() []Row {
 			Actions:    handoverActions(), Records: handoverRecords(),
 			evaluate: handOver,
 		},
+	}
+}
+
+func behindHandover() []Row {
+	return []Row{
 		{
 			Step: ucv1.StepVolumeMigration,
 			Means: "The CSI migration gates that this minor still has are on in every control-plane component that was found, with no " +

@@ -113,14 +113,10 @@ func (i *invariants) decided(w *World, o observation.Observation, d migration.De
 }
 
 func (i *invariants) checkShape(o observation.Observation, d migration.Decision) {
-	set := 0
-	for _, is := range []bool{d.Action != nil, d.Wait != nil, d.Failure != nil} {
-		if is {
-			set++
-		}
-	}
-	if len(d.Repairs) > 0 && d.Wait == nil && d.Failure == nil {
-		i.fail("decision at step %s repairs %s, and waits and calls for nothing", d.Step, d.Repairs[0].Kind)
+	set := len(slices.DeleteFunc(
+		[]bool{d.Action != nil, d.Wait != nil, d.Failure != nil}, func(is bool) bool { return !is }))
+	if len(d.Repairs) > 0 {
+		checkRepairs(i, d)
 	}
 	paused := o.Cluster.Spec.Paused || !o.Cluster.ExternalCloudProvider()
 	atRest := d.Step == ucv1.StepFinished || d.Step == ucv1.StepRolledBack
@@ -128,6 +124,13 @@ func (i *invariants) checkShape(o observation.Observation, d migration.Decision)
 		i.fail("decision at step %s has %d of action, wait and failure", d.Step, set)
 	}
 	i.checkRows(d)
+}
+
+// checkRepairs: they stand beside a wait or a failure; what is done by itself is the action.
+func checkRepairs(i *invariants, d migration.Decision) {
+	if d.Wait == nil && d.Failure == nil {
+		i.fail("decision at step %s repairs %s, and waits and calls for nothing", d.Step, d.Repairs[0].Kind)
+	}
 }
 
 func (i *invariants) checkRows(d migration.Decision) {

@@ -197,8 +197,8 @@ func (s *Story) tellGamma() error {
 	return s.waitForFinished("gamma")
 }
 
-// tellDelta gets its first Machine when it is done, with pods of the CCM that kube-scheduler has not tried often yet. It tries one
-// again and again while there is no Node, after a backoff that grows to ten seconds, so that it would be the backoff that is
+// tellDelta gets its first Machine when it is done, with pods of the CCM that kube-scheduler has not tried often yet. It tries
+// one again and again while there is no Node, after a backoff that grows to ten seconds, so that it would be the backoff that is
 // measured (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/scheduler/internal/queue/scheduling_queue.go#L754).
 func (s *Story) tellDelta() error {
 	if err := s.waitForFinished("delta"); err != nil {
