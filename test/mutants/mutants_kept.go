@@ -33,7 +33,7 @@ func keptReads() []mutant {
 		of(machinesPackage, rule, "a volume is attached where the canary's pod was", "Canary.attachedTo", never("place")),
 		of(factsPackage, rule, "a fence opens by an earlier look at other CCMs", "otherMemory.recall", judged("IsFresh", "true")),
 		of(factsPackage, rule, "a pod that changed is no manager's for ever", "look.loosePods", judged("version ==", "true")),
-		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", never("Covers")),
+		of(clusterControllerPackage, rule, "what a decision rests on is not read again", "Reconciler.decide", always("Covers")),
 		of(clusterControllerPackage, rule, "a second look forgets the machine-controller in the user cluster", "Observer.observeControlPlane", always("MachineControllerInUserCluster")),
 		of(clusterControllerPackage, rule, "what a proof rests on is not read again", "Observer.observeAgain", skips("observeControlPlane")),
 		inTables(rule, "an action of the hand-over rests on what was kept", "ConfirmationOf", becomes("Managers Proof", "false")),
