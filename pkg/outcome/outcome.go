@@ -80,6 +80,22 @@ func Records(why string) Outcome {
 	return Does(Action{Kind: ActionRecord, Why: why})
 }
 
+// Changed are checkpoints with a change; the ones before stay as they are.
+func Changed(before ucv1.Facts, set func(*ucv1.Facts)) *ucv1.Facts {
+	facts := before.DeepCopy()
+	set(facts)
+	return facts
+}
+
+// Recording is the outcome with a change of the checkpoints: of those that it has, or else of the ones before.
+func (o Outcome) Recording(before ucv1.Facts, set func(*ucv1.Facts)) Outcome {
+	if o.Facts != nil {
+		before = *o.Facts
+	}
+	o.Facts = Changed(before, set)
+	return o
+}
+
 // Wait is a wait with its reason; After bounds it where no watch would end it.
 type Wait struct {
 	Reason  string

@@ -46,15 +46,12 @@ func (in input) from(facts *ucv1.Facts) input {
 
 // changed are the checkpoints with a change.
 func (in input) changed(set func(*ucv1.Facts)) *ucv1.Facts {
-	facts := in.facts.DeepCopy()
-	set(facts)
-	return facts
+	return outcome.Changed(in.facts, set)
 }
 
 // adds is the outcome with a change of the checkpoints, which comes to those that it has.
 func (in input) adds(out outcome.Outcome, set func(*ucv1.Facts)) outcome.Outcome {
-	out.Facts = in.from(out.Facts).changed(set)
-	return out
+	return out.Recording(in.facts, set)
 }
 
 // records is for checkpoints that have to be persisted before anything rests on them.
