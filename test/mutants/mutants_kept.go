@@ -28,6 +28,8 @@ func keptReads() []mutant {
 		of(addonsPackage, rule, "a comparison outlives a change of what no set has", "addonMemory.invalidate", never("having")),
 		of(addonsPackage, rule, "a comparison that a change overtook is kept", "addonMemory.keep", judged("change ==", "true")),
 		of(machineControllerPackage, rule, "what is kept of owners lacks a new one", "readOwners", never("lacksOne")),
+		of(leasesPackage, rule, "the fence counts as open by its Role alone", "Elections.readFence",
+			becomes("Open sameContent", "fence.Open || err == nil && sameContent(want, live)")),
 		of(leasesPackage, rule, "a proof takes a version that may be older than what was read", "leaseTracker.deliver", judged("exists", "true")),
 		of(factsPackage, rule, "a workload of someone else ends no look", "otherMemory.changed", skips("invalidate")),
 		of(machinesPackage, rule, "a volume is attached where the canary's pod was", "Canary.attachedTo", never("place")),
