@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -139,4 +140,25 @@ func TestThePlanOfAClusterThatIsGoneIsForgotten(t *testing.T) {
 	makePlan(t, p, s)
 	g.Expect(p.plans).To(BeEmpty(), "what was asked before is not made")
 	g.Expect(p.made).To(BeEmpty())
+}
+
+// forgetting has the Cluster gone while its plan is made.
+type forgetting struct {
+	client.Reader
+	planner *Planner
+}
+
+func (f forgetting) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	f.planner.forget(key)
+	return f.Reader.Get(ctx, key, into, options...)
+}
+
+func TestThePlanOfAClusterThatGoesWhileItIsMadeIsNotKept(t *testing.T) {
+	g, s := NewWithT(t), awaiting(0)
+	p := plannerOf(t, usercluster.NewRegistry(usercluster.Options{}), s.Cluster)
+	p.client = forgetting{p.client, p}
+	p.observe(s)
+	makePlan(t, p, s)
+	g.Expect(p.plans).To(BeEmpty())
+	g.Expect(p.made).To(BeEmpty(), "no pass reads it")
 }
