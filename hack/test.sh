@@ -145,9 +145,10 @@ go_test() {
 	"$gotestsum" --format=pkgname --jsonfile="$out/$name.jsonl" -- -vet=off -shuffle=on "$@"
 }
 
-# A third of what the simulation takes is the garbage collector, in a heap of a few megabytes, and a tenth of what the
-# control planes of the testbed take, which inherit it. This is not for the compiler, whose heaps are large.
+# A tenth of what the control planes of the testbed take is the garbage collector, and half of what the simulation takes,
+# in a heap of a few megabytes. This is not for the compiler, whose heaps are large.
 collect_less="env GOGC=400"
+collect_hardly="env GOGC=off GOMEMLIMIT=1GiB"
 
 # in_kubernetes runs the tests of the module test/kubernetes, with the flags that its binaries are built with: what they
 # have compiled is not compiled again.
@@ -181,7 +182,7 @@ run_group() {
 	unit) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${plain[@]}" ;;
 	unit-race) go_test ${race:+"$race"} -skip="$memory" -exec="$collect_less" -timeout=10m "${concurrent[@]}" ;;
 	memory) go_test -run="$memory" -exec="$collect_less" -timeout=10m "$module/pkg/usercluster" ;;
-	simulation) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
+	simulation) go_test "${short[@]}" -exec="$collect_hardly" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;

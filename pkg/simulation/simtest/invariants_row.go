@@ -1,8 +1,6 @@
 package simtest
 
 import (
-	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,38 +34,36 @@ func checkRow(i *invariants, o observation.Observation, d migration.Decision) {
 	}
 }
 
-// recorded are the fields that have another value than before, sorted. What is forgotten has none.
+// recorded are the fields that have another value than before, as the status names them; those of the hand-over and of the
+// rollback by themselves. What is forgotten has none.
 func recorded(before, after ucv1.Facts) []string {
-	was := fieldsOf(before)
-	fields := fieldsOf(after)
-	maps.DeleteFunc(fields, func(name string, value any) bool { return reflect.DeepEqual(was[name], value) })
-	return slices.Sorted(maps.Keys(fields))
-}
-
-// fieldsOf a status, those of the hand-over and of the rollback by themselves.
-func fieldsOf(facts ucv1.Facts) map[string]any {
-	fields := map[string]any{}
-	for name, value := range decoded(facts) {
-		inner, isObject := value.(map[string]any)
-		if !isObject || name != "handover" && name != "rollback" {
-			fields[name] = value
-			continue
-		}
-		for part, value := range inner {
-			fields[name+"."+part] = value
+	fields := changedFields(before, after)
+	for name, part := range map[string][2]any{
+		"handover.": {valueOf(before.Handover), valueOf(after.Handover)},
+		"rollback.": {valueOf(before.Rollback), valueOf(after.Rollback)},
+	} {
+		for _, field := range changedFields(part[0], part[1]) {
+			fields = append(fields, name+field)
 		}
 	}
-	return fields
+	return slices.DeleteFunc(fields, func(name string) bool { return name == "handover" || name == "rollback" })
 }
 
-func decoded(facts ucv1.Facts) map[string]any {
-	fields := map[string]any{}
-	encoded, err := json.Marshal(facts)
-	if err == nil {
-		err = json.Unmarshal(encoded, &fields)
+func valueOf[T any](pointer *T) any {
+	if pointer == nil {
+		pointer = new(T)
 	}
-	if err != nil {
-		panic(err) // They are values of the API.
+	return *pointer
+}
+
+func changedFields(before, after any) []string {
+	var fields []string
+	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range is.NumField() {
+		if !is.Field(i).IsZero() && !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+			name, _, _ := strings.Cut(is.Type().Field(i).Tag.Get("json"), ",")
+			fields = append(fields, name)
+		}
 	}
 	return fields
 }
