@@ -14,7 +14,7 @@ import (
 // addons puts the CSI driver and the fenced CCM in place. Once the hand-over is finished only drift is looked at: the
 // CCM's health is then asked for where something depends on it.
 func addons(in input) outcome.Outcome {
-	if in.facts.Handover != nil && in.facts.Handover.FinishedAt != nil {
+	if in.Facts.Handover != nil && in.Facts.Handover.FinishedAt != nil {
 		return addonsDrift(in)
 	}
 	switch back := loopsAreBack(in); {
@@ -30,9 +30,9 @@ func addonsInPlace(in input) outcome.Outcome {
 	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	if !known {
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	}
 	if out := setApplied(in, outcome.CSISet, addons.CSI); !out.Holds {
 		return out
@@ -64,20 +64,20 @@ func renderable(in input) outcome.Outcome {
 // externalAddons is the row of a cluster that was created with the feature. Its KCM must run no cloud loop before the
 // CCM is put beside it.
 func externalAddons(in input) outcome.Outcome {
-	if in.facts.Handover == nil {
+	if in.Facts.Handover == nil {
 		if out := judgeInputs(in); !out.Holds {
 			return out
 		}
 		if out := approved(in); !out.Holds {
 			return out
 		}
-		kcm := in.o.ControlPlane.Value().KCM
-		return in.records("Recording what the CCM inherits from "+kcm.String()+".", func(facts *ucv1.Facts) {
-			facts.Inherited = inherit(in.o.Cluster, kcm.Arguments)
+		kcm := in.ControlPlane.Value().KCM
+		return in.Records("Recording what the CCM inherits from "+kcm.String()+".", func(facts *ucv1.Facts) {
+			facts.Inherited = inherit(in.Cluster, kcm.Arguments)
 			facts.Handover = newHandover(in)
 		})
 	}
-	if in.facts.Handover.FinishedAt == nil {
+	if in.Facts.Handover.FinishedAt == nil {
 		if out := judgeInputs(in); !out.Holds {
 			return out
 		}
@@ -87,7 +87,7 @@ func externalAddons(in input) outcome.Outcome {
 
 func judgeInputs(in input) outcome.Outcome {
 	findings, unknown := inputFindings(in)
-	if kcm := in.o.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
+	if kcm := in.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
 		return outcome.Fails(ucv1.CloudLoopsRunningReason, loopsRunning(kcm))
 	}
 	return judge(findings, unknown, "")
@@ -111,10 +111,10 @@ func setApplied(in input, name outcome.AddonSetName, set observation.AddonSet) o
 	if set.SatisfiedBy != "" {
 		return outcome.Holds(ucv1.HoldsReason, set.SatisfiedBy)
 	}
-	if name == outcome.CCMSet && withholdsWorkload(in.facts) && !set.WorkloadWithheld {
+	if name == outcome.CCMSet && withholdsWorkload(in.Facts) && !set.WorkloadWithheld {
 		return outcome.CannotLook("the CCM's objects", "its workload was not withheld when the user cluster was looked at")
 	}
-	if in.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
+	if in.Cluster.Spec.Addons.Adoption == ucv1.Adopt {
 		set = set.Due()
 	}
 	if len(set.Foreign) > 0 {
@@ -129,7 +129,7 @@ func setApplied(in input, name outcome.AddonSetName, set observation.AddonSet) o
 				observation.Names(append(observation.Texts(set.Drifted), set.Foreign...)).Words + ".",
 		})
 		if name == outcome.CCMSet {
-			return in.adds(out, forgetProbe)
+			return in.Adds(out, forgetProbe)
 		}
 		return out
 	}
@@ -138,11 +138,11 @@ func setApplied(in input, name outcome.AddonSetName, set observation.AddonSet) o
 
 // fenceHolds asks, before the CCM's workload exists, whether its identity is really kept from its Lease.
 func fenceHolds(in input) outcome.Outcome {
-	fence, known := in.o.Fence.Get()
+	fence, known := in.Fence.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the fence", in.o.Fence.Why())
-	case in.facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(in.facts):
+		return outcome.CannotLook("the fence", in.Fence.Why())
+	case in.Facts.Handover.FenceOpenedAt != nil || len(fence.Allowed) == 0 || serialized(in.Facts):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case fence.Open:
 		return openFenceHolds(in, fence)
@@ -172,13 +172,13 @@ func leaseRef(lease string) observation.Ref {
 // between opening and noting it, and then the proof is waited for again, or an earlier Cluster object opened it.
 func openFenceHolds(in input, fence observation.Fence) outcome.Outcome {
 	doubts := handover.Doubts(silence(in))
-	if wantsLock(in.facts) {
+	if wantsLock(in.Facts) {
 		doubts = handover.LockDoubts(silence(in))
 	}
 	switch {
 	case len(doubts) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case in.facts.Handover.StartedAt != nil:
+	case in.Facts.Handover.StartedAt != nil:
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			observation.Say("The fence is open already. ", observation.Join(doubts, " ")), 2*time.Second)
 	}
@@ -188,19 +188,19 @@ func openFenceHolds(in input, fence observation.Fence) outcome.Outcome {
 // healthy accepts workloads that cannot be scheduled only in a cluster that is seen to have no Node at all.
 func healthy(in input, addons observation.Addons) outcome.Outcome {
 	sets := []observation.AddonSet{addons.CSI, addons.CCM}
-	if handover := in.facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
+	if handover := in.Facts.Handover; handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil {
 		// While no one runs the cloud loops, a slow CSI driver must not prolong that.
 		sets = sets[1:]
 	}
 	unhealthy, unschedulable := unhealthyWorkloads(sets)
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	switch {
 	case len(unhealthy) == 0 && len(addons.Obsolete) > 0:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	case len(unhealthy) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied and healthy.")
 	case unschedulable && !known:
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	case unschedulable && len(nodes) == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "CCM and CSI are applied; the cluster has no Node to run them yet.")
 	}
@@ -237,7 +237,7 @@ func addonsDrift(in input) outcome.Outcome {
 	}
 	switch finding, _ := checkReleased(in); {
 	case finding == nil:
-	case in.facts.CompletedAt != nil:
+	case in.Facts.CompletedAt != nil:
 		return outcome.Holds(ucv1.AddonsReleasedReason, "The CCM and the CSI driver are neither applied nor repaired, because "+
 			"spec.addons.management is Released.")
 	default:
@@ -251,7 +251,7 @@ func addonsDrift(in input) outcome.Outcome {
 }
 
 func drift(in input) outcome.Outcome {
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	if !known {
 		return unseenAddons(in)
 	}
@@ -261,7 +261,7 @@ func drift(in input) outcome.Outcome {
 	if out := setApplied(in, outcome.CCMSet, addons.CCM); !out.Holds {
 		return out
 	}
-	if probe := in.o.Probe.Value(); len(probe.Left) > 0 {
+	if probe := in.Probe.Value(); len(probe.Left) > 0 {
 		return outcome.Does(pruneVerb(probe.Left))
 	}
 	healthy := healthy(in, addons)
@@ -276,18 +276,18 @@ func drift(in input) outcome.Outcome {
 }
 
 func unseenAddons(in input) outcome.Outcome {
-	if in.facts.CompletedAt != nil {
-		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+in.o.Addons.Why()+".")
+	if in.Facts.CompletedAt != nil {
+		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+in.Addons.Why()+".")
 	}
 	if out := renderable(in); !out.Holds {
 		return out
 	}
-	return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+	return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 }
 
 // fenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.
 func fenceStaysOpen(in input) outcome.Outcome {
-	fence, seen := in.o.Fence.Get()
+	fence, seen := in.Fence.Get()
 	if !seen || fence.Open {
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 	}

@@ -50,7 +50,7 @@ func changesOf(s observation.AddonSet, most int) []observation.Text {
 // mayTakeOver asks, before anything of someone else's is overwritten, whether that is wanted, whether it can be done, and
 // whether a person could read what changes. What exists and is not ours blocks, because the apply engine forces ownership.
 func mayTakeOver(in input, name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
-	if in.o.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
+	if in.Cluster.Spec.Addons.Adoption != ucv1.Adopt {
 		return outcome.Fails(ucv1.ForeignObjectsReason, foreign(in, name, set))
 	}
 	var refused []observation.Text
@@ -77,7 +77,7 @@ func foreign(in input, name outcome.AddonSetName, set observation.AddonSet) obse
 	message = observation.Say(message, " Delete them, or set spec.addons.adoption to Adopt.")
 	if len(set.Takeovers) > 0 {
 		message = observation.Say(message, " That would change, among others, ", observation.Names(changesOf(set, 2)),
-			"; all of it: ccm-migration-controller adoption "+in.o.Cluster.Name+" -n "+in.o.Cluster.Namespace+".")
+			"; all of it: ccm-migration-controller adoption "+in.Cluster.Name+" -n "+in.Cluster.Namespace+".")
 	}
 	return message
 }
@@ -86,20 +86,20 @@ func foreign(in input, name outcome.AddonSetName, set observation.AddonSet) obse
 // it stands there for one pass only.
 func planned(in input, name outcome.AddonSetName, set observation.AddonSet) outcome.Outcome {
 	const many = 20
-	plan := in.facts.Adoption
+	plan := in.Facts.Adoption
 	missing := func(line observation.Text) bool { return !slices.Contains(plan.Changes, line.Words) }
 	if plan == nil || (len(plan.Changes) < maxChanges && slices.ContainsFunc(changesOf(set, many), missing)) {
-		addons := in.o.Addons.Value()
+		addons := in.Addons.Value()
 		lines := slices.Concat(changesOf(addons.CSI, many), changesOf(addons.CCM, many), changesOf(set, many))
 		changes := observation.Words(observation.SortTexts(lines))
 		few := observation.Names(changesOf(set, 2))
-		return in.records("Recording what adopting changes, before it is done: "+few.Words+".", func(facts *ucv1.Facts) {
-			facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *in.stamp(), Changes: changes[:min(len(changes), maxChanges)]}
+		return in.Records("Recording what adopting changes, before it is done: "+few.Words+".", func(facts *ucv1.Facts) {
+			facts.Adoption = &ucv1.AdoptionStatus{PlannedAt: *in.Stamp(), Changes: changes[:min(len(changes), maxChanges)]}
 		})
 	}
-	handover := in.facts.Handover
+	handover := in.Facts.Handover
 	gap := handover != nil && handover.StartedAt != nil && handover.FinishedAt == nil
-	if wait := in.o.Deadlines.AdoptionNotice - in.now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
+	if wait := in.Deadlines.AdoptionNotice - in.Now.Sub(plan.PlannedAt.Time); wait > 0 && !gap {
 		return outcome.WaitsUntil(ucv1.AdoptionPlannedReason, observation.Say("The "+string(name)+" objects of someone else are "+
 			"adopted a minute after the plan stood in status.adoption: ", observation.Names(changesOf(set, 2)),
 			". To keep them, set spec.addons.adoption to Never, or spec.paused."), wait)

@@ -36,15 +36,15 @@ func wantsPlan(cluster *ucv1.Cluster) bool {
 // approved is asked last before the start, when nothing else stands against it. What was approved is compared with a plan that
 // was just made of what this pass sees: a plan that changed since is another one.
 func approved(in input) outcome.Outcome {
-	if !wantsPlan(in.o.Cluster) {
+	if !wantsPlan(in.Cluster) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	plan, known := in.o.Plan.Get()
-	approved := in.o.Cluster.Spec.Approval.PlanDigest
-	read := "Read it with 'ccm-migration-controller plan " + in.o.Cluster.Namespace + "/" + in.o.Cluster.Name + "'"
+	plan, known := in.Plan.Get()
+	approved := in.Cluster.Spec.Approval.PlanDigest
+	read := "Read it with 'ccm-migration-controller plan " + in.Cluster.Namespace + "/" + in.Cluster.Name + "'"
 	switch {
 	case !known:
-		return outcome.CannotLook("what the migration would do", in.o.Plan.Why())
+		return outcome.CannotLook("what the migration would do", in.Plan.Why())
 	case approved == plan.Digest:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case approved != "":
@@ -53,7 +53,7 @@ func approved(in input) outcome.Outcome {
 			", and spec.approval.planDigest is "+approved+". "+read+", and approve what it is now.")
 	}
 	next := planInterval
-	if age := in.now.Sub(plan.MadeAt); age > 0 && age < planKept {
+	if age := in.Now.Sub(plan.MadeAt); age > 0 && age < planKept {
 		next = planKept - age
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForApprovalReason, "spec.mode is PlanOnly, and the plan waits for its approval. "+read+

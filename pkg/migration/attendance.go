@@ -64,8 +64,8 @@ func attend(in input, decision Decision) *Attendance {
 	case foreign.Words != "":
 		// What it does cannot be told; since when none of ours runs them is kept.
 		return notSeen(in, attends{why: observation.Say(foreign, " may run them, and is not ours")}, kcm)
-	case ccm.state == runsNone && kcm.state == runsNone, in.facts.UnattendedSince != nil:
-		in.facts.UnattendedSince = unattendedSince(in)
+	case ccm.state == runsNone && kcm.state == runsNone, in.Facts.UnattendedSince != nil:
+		in.Facts.UnattendedSince = unattendedSince(in)
 		return unattended(in, ccm, kcm, decision)
 	}
 	return notSeen(in, ccm, kcm)
@@ -80,10 +80,10 @@ func attended(status metav1.ConditionStatus, reason string, message ...any) *Att
 // unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a
 // manager led after it: a controller that is killed in every pass sees none of them alive.
 func unattendedSince(in input) *metav1.Time {
-	before := in.facts.UnattendedSince
+	before := in.Facts.UnattendedSince
 	since := ptr.Deref(before, metav1.Time{}).Time
 	after := func(t time.Time) {
-		if t.After(since) && !t.After(in.now) {
+		if t.After(since) && !t.After(in.Now) {
 			since = t
 		}
 	}
@@ -97,7 +97,7 @@ func unattendedSince(in input) *metav1.Time {
 		endsOfManagers(in, after)
 	}
 	if since.IsZero() {
-		since = in.now // Nothing tells.
+		since = in.Now // Nothing tells.
 	}
 	if before == nil {
 		beginsOfService(in, after)
@@ -110,18 +110,18 @@ func unattendedSince(in input) *metav1.Time {
 
 // endsOfManagers are those that no Lease tells. While the CCM was not let yet, those of KCM's processes are all there is to know.
 func endsOfManagers(in input, after func(time.Time)) {
-	if handover := in.facts.Handover; handover != nil {
+	if handover := in.Facts.Handover; handover != nil {
 		for _, process := range handover.Processes {
-			vanished := ptr.Deref(process.VanishedAt, metav1.NewMicroTime(in.now))
+			vanished := ptr.Deref(process.VanishedAt, metav1.NewMicroTime(in.Now))
 			after(ptr.Deref(process.EndedAt, vanished).Time)
 		}
 		after(ptr.Deref(handover.FinishedAt, metav1.Time{}).Time)
 	}
-	if rollback := in.facts.Rollback; rollback != nil {
+	if rollback := in.Facts.Rollback; rollback != nil {
 		after(ptr.Deref(rollback.WorkloadGoneAt, metav1.MicroTime{}).Time)
 	}
-	if (in.o.CCMLease.IsUnknown() || in.o.KCMLease.IsUnknown()) && !ccmNotAllowed(in) {
-		after(in.now)
+	if (in.CCMLease.IsUnknown() || in.KCMLease.IsUnknown()) && !ccmNotAllowed(in) {
+		after(in.Now)
 	}
 }
 
@@ -129,10 +129,10 @@ func endsOfManagers(in input, after func(time.Time)) {
 // was hibernated.
 func beginsOfService(in input, after func(time.Time)) {
 	nodes, started := time.Time{}, time.Time{}
-	for _, node := range in.o.Nodes.Value() {
+	for _, node := range in.Nodes.Value() {
 		nodes = observation.Earlier(nodes, node.CreatedAt)
 	}
-	controlPlane := in.o.ControlPlane.Value()
+	controlPlane := in.ControlPlane.Value()
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {
 		for _, process := range component.Pods {
 			started = observation.Earlier(started, process.StartedAt)
@@ -147,10 +147,10 @@ func beginsOfService(in input, after func(time.Time)) {
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
 func ccmLeases(in input) []observation.Lease {
 	leases := []observation.Lease{}
-	if lease := in.o.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !ccmNotAllowed(in) {
+	if lease := in.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !ccmNotAllowed(in) {
 		leases = append(leases, lease)
 	}
-	if lock := in.o.Lock.Value().Lease; lock.Holder != "" && underLock(in) {
+	if lock := in.Lock.Value().Lease; lock.Holder != "" && underLock(in) {
 		leases = append(leases, lock)
 	}
 	return leases
@@ -158,27 +158,27 @@ func ccmLeases(in input) []observation.Lease {
 
 // kcmLed is until when KCM led: not one that runs no loop, nor one whose end is known better.
 func kcmLed(in input) time.Time {
-	lease, kcm := in.o.KCMLease.Value(), in.o.ControlPlane.Value().KCM
-	recorded := in.facts.Handover != nil && slices.ContainsFunc(in.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
+	lease, kcm := in.KCMLease.Value(), in.ControlPlane.Value().KCM
+	recorded := in.Facts.Handover != nil && slices.ContainsFunc(in.Facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
 		return process.EndedAt != nil && handover.HeldBy(lease, process.PodName, process.NodeName)
 	})
 	silent := slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return !handover.MayRunUnlocked(process.Arguments) &&
 			handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	})
-	if lease.Holder == "" || recorded || silent || ccmHasTakenOver(in) && in.facts.Rollback == nil {
+	if lease.Holder == "" || recorded || silent || ccmHasTakenOver(in) && in.Facts.Rollback == nil {
 		return time.Time{}
 	}
 	return lease.LastRenewal()
 }
 
 func ccmHasTakenOver(in input) bool {
-	return in.facts.Handover != nil && in.facts.Handover.FinishedAt != nil
+	return in.Facts.Handover != nil && in.Facts.Handover.FinishedAt != nil
 }
 
 func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
-	since, loops := in.facts.UnattendedSince, ""
-	if inherited := in.facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
+	since, loops := in.Facts.UnattendedSince, ""
+	if inherited := in.Facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
 		loops = " (" + strings.Join(inherited.Loops, ", ") + ")"
 	}
 	said := observation.Say("No manager has run the cloud loops"+loops+" since "+since.UTC().Format(time.RFC3339)+": ",
@@ -188,15 +188,15 @@ func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
 		Undecided: ccm.state == tooEarly || kcm.state == tooEarly,
 		LookAfter: leaderElection, Since: since,
 	}
-	if in.facts.Origin == ucv1.OriginExternal && !ccmHasTakenOver(in) {
+	if in.Facts.Origin == ucv1.OriginExternal && !ccmHasTakenOver(in) {
 		return a // It had no manager yet; that its CCM comes has a deadline of its own.
 	}
-	limit := UnattendedLimit(in.o.Cluster)
+	limit := UnattendedLimit(in.Cluster)
 	for _, threshold := range []struct {
 		after  time.Duration
 		passed *bool
 	}{{limit, &a.Overdue}, {2 * limit, &a.NeedsPerson}} {
-		left := threshold.after - in.now.Sub(since.Time)
+		left := threshold.after - in.Now.Sub(since.Time)
 		*threshold.passed = left <= 0
 		a.LookAfter = observation.Sooner(a.LookAfter, left)
 	}
@@ -205,10 +205,10 @@ func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
 
 // whatToDo begins with what keeps the controller from doing it.
 func whatToDo(in input, decision Decision) observation.Text {
-	cluster := in.o.Cluster
+	cluster := in.Cluster
 	switch {
-	case !in.o.Connection.Reachable && in.o.Connection.Message != "":
-		return observation.Say(" ", in.o.Connection.Text(), ".")
+	case !in.Connection.Reachable && in.Connection.Message != "":
+		return observation.Say(" ", in.Connection.Text(), ".")
 	case decision.Calls() != nil:
 		return observation.Say(" ", decision.Calls().Text())
 	case cluster.Spec.Paused:
@@ -230,11 +230,11 @@ func whatToDo(in input, decision Decision) observation.Text {
 
 // openFence is how a person does it where the controller does not.
 func openFence(in input) string {
-	return " Open it with: ccm-migration-controller fence open " + in.o.Cluster.Name + " -n " + in.o.Cluster.Namespace + "."
+	return " Open it with: ccm-migration-controller fence open " + in.Cluster.Name + " -n " + in.Cluster.Namespace + "."
 }
 
 func lookAtCCM(in input) string {
-	if in.o.Cluster.AddonsReleased() {
+	if in.Cluster.AddonsReleased() {
 		return " Another tool has to apply the CCM, because spec.addons.management is Released."
 	}
 	return " Look at the pods of the CCM and their logs."
@@ -242,8 +242,8 @@ func lookAtCCM(in input) string {
 
 // fenceWasClosed says that the CCM, which had led, may not lead any more.
 func fenceWasClosed(in input) bool {
-	fence, known := in.o.Fence.Get()
-	return known && !fence.Open && len(fence.Allowed) == 0 && ccmHasTakenOver(in) && in.facts.Rollback == nil
+	fence, known := in.Fence.Get()
+	return known && !fence.Open && len(fence.Allowed) == 0 && ccmHasTakenOver(in) && in.Facts.Rollback == nil
 }
 
 // notSeen: they were attended when it was last looked at.
@@ -251,7 +251,7 @@ func notSeen(in input, ccm, kcm attends) *Attendance {
 	said := observation.Say("Whether a manager runs the cloud loops is not known: ", kcm.why, ", and ", ccm.why, ".")
 	a := &Attendance{
 		Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
-		Since: in.facts.UnattendedSince,
+		Since: in.Facts.UnattendedSince,
 	}
 	if ccm.state == tooEarly || kcm.state == tooEarly {
 		a.Reason, a.Undecided, a.LookAfter = ucv1.LookingReason, true, leaderElection
@@ -264,14 +264,14 @@ func notSeen(in input, ccm, kcm attends) *Attendance {
 const leaderElection = 15 * time.Second
 
 func nothingToRunOn(in input) bool {
-	nodes, known := in.o.Nodes.Get()
-	return known && len(nodes) == 0 && !in.o.Cluster.CCMInControlPlane()
+	nodes, known := in.Nodes.Get()
+	return known && len(nodes) == 0 && !in.Cluster.CCMInControlPlane()
 }
 
 // hibernated: there is no API server either, as far as the spec names it.
 func hibernated(in input) bool {
-	controlPlane, known := in.o.ControlPlane.Get()
-	if !known || in.o.Connection.Reachable || in.o.Cluster.Spec.ControlPlane.Static() {
+	controlPlane, known := in.ControlPlane.Get()
+	if !known || in.Connection.Reachable || in.Cluster.Spec.ControlPlane.Static() {
 		return false
 	}
 	for _, component := range append(slices.Clone(controlPlane.Others), controlPlane.KCM) {

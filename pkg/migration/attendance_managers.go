@@ -26,19 +26,19 @@ const (
 
 // ccmAttends needs a Lease that is renewed. What keeps the CCM from it is known without looking: we did not let it lead.
 func ccmAttends(in input) attends {
-	lease, known := in.o.CCMLease.Get()
+	lease, known := in.CCMLease.Get()
 	switch {
 	case underLock(in):
 		return lockAttends(in)
-	case known && lease.Alive(in.now):
+	case known && lease.Alive(in.Now):
 		return attends{runsLoops, observation.Say("The CCM leads and renews ", lease)}
 	case ccmWithdrawn(in):
 		return attends{runsNone, observation.Say("the CCM is gone")}
 	case ccmNotAllowed(in):
 		return attends{runsNone, observation.Say("the CCM may not lead yet")}
-	case in.o.CCMLease.IsUnknown():
+	case in.CCMLease.IsUnknown():
 		return attends{cannotTell, observation.Say("the CCM's Lease cannot be looked at")}
-	case known && lease.Holder != "" && !lease.Stale(in.now):
+	case known && lease.Holder != "" && !lease.Stale(in.Now):
 		return attends{tooEarly, observation.Say(lease, " has to be watched first")}
 	}
 	return attends{runsNone, ccmIsMissing(in)}
@@ -46,11 +46,11 @@ func ccmAttends(in input) attends {
 
 // ccmIsMissing says what is seen of it.
 func ccmIsMissing(in input) observation.Text {
-	addons, known := in.o.Addons.Get()
-	switch lease := in.o.CCMLease.Value(); {
+	addons, known := in.Addons.Get()
+	switch lease := in.CCMLease.Value(); {
 	case known && len(addons.CCM.Unhealthy) > 0:
 		return observation.Say("the CCM does not lead (", addons.CCM.Unhealthy[0].Without("."), ")")
-	case in.o.Fence.IsKnown() && !in.o.Fence.Value().Open && lease.Name != "" && len(in.o.Fence.Value().Allowed) == 0:
+	case in.Fence.IsKnown() && !in.Fence.Value().Open && lease.Name != "" && len(in.Fence.Value().Allowed) == 0:
 		return observation.Say("the CCM may not lead, because its fence is closed")
 	case lease.Holder != "":
 		return observation.Say("the CCM does not renew ", lease, " any more")
@@ -61,9 +61,9 @@ func ccmIsMissing(in input) observation.Text {
 // otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that
 // has no holder who renews it.
 func otherManagersRun(in input) observation.Text {
-	for _, m := range in.o.ForeignCCMs.Value() {
-		led := in.o.CCMLease.IsUnknown() || !bound(in, m, byLease)
-		if led && !m.Harmless() && m.MayRun() && !slices.Contains(in.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
+	for _, m := range in.ForeignCCMs.Value() {
+		led := in.CCMLease.IsUnknown() || !bound(in, m, byLease)
+		if led && !m.Harmless() && m.MayRun() && !slices.Contains(in.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
 			return observation.Say(m)
 		}
 	}
@@ -73,10 +73,10 @@ func otherManagersRun(in input) observation.Text {
 // ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence
 // is closed.
 func ccmNotAllowed(in input) bool {
-	handover := in.facts.Handover
+	handover := in.Facts.Handover
 	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil ||
-		in.facts.Origin == ucv1.OriginExternal ||
-		in.o.Fence.Value().Open { // Killed between opening it and saying so.
+		in.Facts.Origin == ucv1.OriginExternal ||
+		in.Fence.Value().Open { // Killed between opening it and saying so.
 		return false
 	}
 	return handover.FenceOpenedAt == nil && (handover.Protocol == ucv1.FencedProtocol || handover.WorkloadAllowedAt == nil)
@@ -84,23 +84,23 @@ func ccmNotAllowed(in input) bool {
 
 // ccmWithdrawn: a rollback saw the last pod of the CCM go.
 func ccmWithdrawn(in input) bool {
-	return in.facts.Rollback != nil && in.facts.Rollback.WorkloadGoneAt != nil
+	return in.Facts.Rollback != nil && in.Facts.Rollback.WorkloadGoneAt != nil
 }
 
 // underLock says that whoever holds the migration lock runs the loops, and no one else.
 func underLock(in input) bool {
-	handover := in.facts.Handover
+	handover := in.Facts.Handover
 	return handover != nil && handover.LockArmedAt != nil && handover.LockTakenAt == nil
 }
 
 func lockAttends(in input) attends {
-	lock, known := in.o.Lock.Get()
+	lock, known := in.Lock.Get()
 	switch {
-	case in.o.Lock.IsUnknown():
+	case in.Lock.IsUnknown():
 		return attends{cannotTell, observation.Say("the migration lock cannot be looked at")}
-	case known && lock.Lease.Alive(in.now):
+	case known && lock.Lease.Alive(in.Now):
 		return attends{runsLoops, observation.Say("The holder of the migration lock runs them and renews it")}
-	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.now):
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.Now):
 		return attends{tooEarly, observation.Say("the migration lock has to be watched first")}
 	}
 	return attends{runsNone, observation.Say("the migration lock has no holder")}
@@ -108,9 +108,9 @@ func lockAttends(in input) attends {
 
 // kcmAttends asks its processes first: one whose arguments show the loops off runs none, whatever its Lease says.
 func kcmAttends(in input) attends {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	switch {
-	case in.o.ControlPlane.IsAbsent():
+	case in.ControlPlane.IsAbsent():
 		return attends{runsNone, observation.Say("KCM does not exist")}
 	case !known:
 		return attends{cannotTell, observation.Say("the control plane cannot be looked at")}
@@ -121,7 +121,7 @@ func kcmAttends(in input) attends {
 	// One that crashes is not.
 	case !handover.Elects(kcm) && slices.ContainsFunc(able, func(process observation.Process) bool { return process.Ready }):
 		return attends{runsLoops, observation.Say("A process of ", kcm, " runs them in-tree, without leader election")}
-	case !handover.Elects(kcm) && silent, in.o.KCMLease.IsUnknown() && silent:
+	case !handover.Elects(kcm) && silent, in.KCMLease.IsUnknown() && silent:
 		return attends{runsNone, noneOf(kcm)}
 	}
 	return kcmLeaseAttends(in, kcm, able)
@@ -144,20 +144,20 @@ func noneOf(kcm observation.Component) observation.Text {
 
 // kcmLeaseAttends: a holder that is no pod which we see may still run the loops.
 func kcmLeaseAttends(in input, kcm observation.Component, able []observation.Process) attends {
-	lease, known := in.o.KCMLease.Get()
+	lease, known := in.KCMLease.Get()
 	holds := func(process observation.Process) bool {
 		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
 	switch {
-	case in.o.KCMLease.IsUnknown():
+	case in.KCMLease.IsUnknown():
 		return attends{cannotTell, observation.Say("KCM's Lease cannot be looked at")}
-	case !known || lease.Holder == "" || lease.Stale(in.now) || heldByTheEnded(in, lease, kcm):
+	case !known || lease.Holder == "" || lease.Stale(in.Now) || heldByTheEnded(in, lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
-	case lease.Alive(in.now) && slices.ContainsFunc(able, holds):
+	case lease.Alive(in.Now) && slices.ContainsFunc(able, holds):
 		return attends{runsLoops, observation.Say("KCM leads with them in-tree and renews ", lease)}
 	case handover.HeldBySilentPod(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
-	case lease.Alive(in.now):
+	case lease.Alive(in.Now):
 		return attends{cannotTell, observation.Say(lease, " is renewed by a process that is no pod of KCM which can be seen")}
 	}
 	return attends{tooEarly, observation.Say(lease, " has to be watched first")}
@@ -165,7 +165,7 @@ func kcmLeaseAttends(in input, kcm observation.Component, able []observation.Pro
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.
 func heldByTheEnded(in input, lease observation.Lease, kcm observation.Component) bool {
-	if in.facts.Handover != nil && handover.HeldByTheDead(in.facts.Handover.Processes, lease) {
+	if in.Facts.Handover != nil && handover.HeldByTheDead(in.Facts.Handover.Processes, lease) {
 		return true
 	}
 	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
@@ -178,6 +178,6 @@ func heldByTheEnded(in input, lease observation.Lease, kcm observation.Component
 
 // allEnded says that every process that was recorded before KCM was changed has ended.
 func allEnded(in input) bool {
-	return in.facts.Handover == nil ||
-		!slices.ContainsFunc(in.facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
+	return in.Facts.Handover == nil ||
+		!slices.ContainsFunc(in.Facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
 }

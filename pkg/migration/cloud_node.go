@@ -31,19 +31,19 @@ func cloudNodeOn(facts ucv1.Facts) bool {
 // kubelets report: what the CCM would write, only the CCM knows.
 func cloudNode(in input) outcome.Outcome {
 	switch {
-	case in.facts.MachineControllerConfiguredAt != nil:
+	case in.Facts.MachineControllerConfiguredAt != nil:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case !in.o.Provider.IsKnown():
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
-	case !in.o.Provider.Value().CloudNodeLater:
+	case !in.Provider.IsKnown():
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
+	case !in.Provider.Value().CloudNodeLater:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if state := in.facts.CloudNode; state != nil {
+	if state := in.Facts.CloudNode; state != nil {
 		switch {
 		case cloudNodeCompared(in) && flagsBegun(in):
 			// From here on there may be Nodes that no one else initializes: it stays on.
 			return outcome.Holds(ucv1.HoldsReason, "")
-		case state.Conflict != "" && (!in.o.CloudConfig.IsKnown() || state.Judged == cloudNodeInputs(in)):
+		case state.Conflict != "" && (!in.CloudConfig.IsKnown() || state.Judged == cloudNodeInputs(in)):
 			conflict := observation.Say(state.Conflict).About(observation.RefsOf(state.ConflictObjects)...)
 			return addressesDiffer(in, "The CCM's loop cloud-node changed addresses that kubelets report, and is switched off again: ",
 				conflict, ".")
@@ -54,18 +54,18 @@ func cloudNode(in input) outcome.Outcome {
 
 // cloudNodeCompared says that the time of the comparison is over; who was away meanwhile has not looked yet.
 func cloudNodeCompared(in input) bool {
-	until := in.facts.CloudNode.ComparedUntil
-	return until != nil && !in.now.Before(until.Time)
+	until := in.Facts.CloudNode.ComparedUntil
+	return until != nil && !in.Now.Before(until.Time)
 }
 
 func compareAddresses(in input) outcome.Outcome {
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	}
-	before, gone, unknown := baseline.AsTaken(in.o.Baseline, in.facts.Baseline)
-	changed := baseline.AddressChanges(before, nodes, in.o.Cluster.Spec.Rollout.AcceptChanges)
-	switch on := cloudNodeOn(in.facts); {
+	before, gone, unknown := baseline.AsTaken(in.Baseline, in.Facts.Baseline)
+	changed := baseline.AddressChanges(before, nodes, in.Cluster.Spec.Rollout.AcceptChanges)
+	switch on := cloudNodeOn(in.Facts); {
 	case unknown != "":
 		return outcome.CannotLook("the baseline", unknown)
 	case len(gone) > 0:
@@ -90,7 +90,7 @@ func addressesDiffer(in input, what ...any) outcome.Outcome {
 
 // cloudNodeInputs is what a person changes to fix a conflict.
 func cloudNodeInputs(in input) string {
-	return strconv.FormatInt(in.o.Cluster.Generation, 10) + "/" + in.o.CloudConfig.Value().Version
+	return strconv.FormatInt(in.Cluster.Generation, 10) + "/" + in.CloudConfig.Value().Version
 }
 
 func enableCloudNode(in input) outcome.Outcome {
@@ -98,8 +98,8 @@ func enableCloudNode(in input) outcome.Outcome {
 		return out
 	}
 	why := "Recording that the CCM is to run its loop cloud-node, before the first kubelet that needs it."
-	return in.records(why, func(facts *ucv1.Facts) {
-		facts.CloudNode = &ucv1.CloudNodeStatus{EnabledAt: in.stamp(), LedBy: in.o.CCMLease.Value().Holder}
+	return in.Records(why, func(facts *ucv1.Facts) {
+		facts.CloudNode = &ucv1.CloudNodeStatus{EnabledAt: in.Stamp(), LedBy: in.CCMLease.Value().Holder}
 	})
 }
 
@@ -107,7 +107,7 @@ func enableCloudNode(in input) outcome.Outcome {
 func refuseCloudNode(in input, changed observation.Text) outcome.Outcome {
 	const most = 2048
 	why := "Recording that the CCM's loop cloud-node changes addresses, and is to be switched off again: " + changed.Words + "."
-	return in.records(why, func(facts *ucv1.Facts) {
+	return in.Records(why, func(facts *ucv1.Facts) {
 		facts.CloudNode = &ucv1.CloudNodeStatus{
 			Conflict: changed.Words[:min(len(changed.Words), most)], ConflictObjects: observation.NamesOf(changed.Objects),
 			Judged: cloudNodeInputs(in),
@@ -118,20 +118,20 @@ func refuseCloudNode(in input, changed observation.Text) outcome.Outcome {
 // cloudNodeLeads waits for a process with the loop to lead, and then for the time in which its addresses would show. The row
 // Addons has applied it.
 func cloudNodeLeads(in input, nodes int) outcome.Outcome {
-	state, now := in.facts.CloudNode, in.now
+	state, now := in.Facts.CloudNode, in.Now
 	out := cloudNodeServes(in, nodes)
 	switch {
 	case out.Reason == ucv1.NoNodesReason:
 		return out
 	case !out.Holds:
-		return in.adds(cloudNodeInTime(in, out), func(facts *ucv1.Facts) { facts.CloudNode.ComparedUntil = nil })
+		return in.Adds(cloudNodeInTime(in, out), func(facts *ucv1.Facts) { facts.CloudNode.ComparedUntil = nil })
 	case cloudNodeCompared(in):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case state.ComparedUntil == nil:
-		until := now.Add(in.o.Deadlines.Addresses + time.Duration(nodes)*in.o.Deadlines.AddressesOfNode).Truncate(time.Second)
+		until := now.Add(in.Deadlines.Addresses + time.Duration(nodes)*in.Deadlines.AddressesOfNode).Truncate(time.Second)
 		why := "The CCM leads with its loop cloud-node; the addresses of Nodes have to stay as they are until " +
 			until.UTC().Format(time.RFC3339) + "."
-		return in.records(why, func(facts *ucv1.Facts) { facts.CloudNode.ComparedUntil = new(metav1.NewTime(until)) })
+		return in.Records(why, func(facts *ucv1.Facts) { facts.CloudNode.ComparedUntil = new(metav1.NewTime(until)) })
 	}
 	// What is written and written back shows for seconds.
 	return outcome.WaitsUntil(ucv1.WaitingForNodesReason, "The CCM leads with its loop cloud-node; the addresses of Nodes have "+
@@ -140,17 +140,17 @@ func cloudNodeLeads(in input, nodes int) outcome.Outcome {
 }
 
 func cloudNodeServes(in input, nodes int) outcome.Outcome {
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	switch {
 	case nodes == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "")
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	case len(addons.CCM.Unhealthy) > 0:
 		return outcome.Waits(ucv1.RollingOutReason, observation.Names(addons.CCM.Unhealthy), ".")
 	}
 	out := ccmCanServe(in)
-	if out.Holds && in.o.CCMLease.Value().Holder == in.facts.CloudNode.LedBy {
+	if out.Holds && in.CCMLease.Value().Holder == in.Facts.CloudNode.LedBy {
 		return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "Waiting for a CCM with the loop cloud-node to lead.", 2*time.Second)
 	}
 	return out
@@ -158,8 +158,8 @@ func cloudNodeServes(in input, nodes int) outcome.Outcome {
 
 // cloudNodeInTime calls a person when no CCM comes to lead with the loop.
 func cloudNodeInTime(in input, out outcome.Outcome) outcome.Outcome {
-	enabled := in.facts.CloudNode.EnabledAt
-	if out.Wait == nil || out.Wait.Unknown || in.now.Sub(enabled.Time) <= in.o.Deadlines.Handover {
+	enabled := in.Facts.CloudNode.EnabledAt
+	if out.Wait == nil || out.Wait.Unknown || in.Now.Sub(enabled.Time) <= in.Deadlines.Handover {
 		return out
 	}
 	return outcome.Fails(out.Reason, "The CCM's loop cloud-node was switched on at "+enabled.UTC().Format(time.RFC3339)+

@@ -16,9 +16,9 @@ import (
 // volumeMigration switches the CSI migration gates on before any kubelet does: control plane first, because a kubelet
 // that migrates a volume which its controllers do not migrate cannot mount it (KEP-625).
 func volumeMigration(in input) outcome.Outcome {
-	gates := in.o.Provider.Value().MigrationGates
-	if !in.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+	gates := in.Provider.Value().MigrationGates
+	if !in.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
 	if len(gates) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "This Kubernetes minor migrates the provider's volumes without a gate.")
@@ -40,12 +40,12 @@ func volumeMigration(in input) outcome.Outcome {
 
 // everyComponent changes one component a pass, and holds when all are changed and rolled out with no old pod left.
 func everyComponent(in input, change func(observation.Component) (*outcome.ArgumentChange, string), held string) outcome.Outcome {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
-	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+	if in.Cluster.Spec.ControlPlane.Instructed() {
 		return everyTarget(in, components, change, held)
 	}
 	for _, component := range components {
@@ -101,19 +101,19 @@ func gatesFlag(arguments observation.Arguments, gates map[string]bool) outcome.F
 // still tainted, so a dead CCM would let a whole fleet be replaced by unschedulable Nodes.
 func ccmCanServe(in input) outcome.Outcome {
 	out := ccmLeads(in)
-	if lease, seen := in.o.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(in.now, in.o.Deadlines.Leader) {
+	if lease, seen := in.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(in.Now, in.Deadlines.Leader) {
 		out = outcome.Fails(
 			ucv1.LeaderDeadlineExceededReason,
-			"None of the CCM's pods leads for more than ", in.o.Deadlines.Leader, ": ",
+			"None of the CCM's pods leads for more than ", in.Deadlines.Leader, ": ",
 			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+rollbackOffer(in),
 		)
 	}
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	switch {
 	case out.Holds:
 		return out
 	case !known:
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	case len(nodes) == 0:
 		return outcome.Holds(ucv1.NoNodesReason, "")
 	}
@@ -121,7 +121,7 @@ func ccmCanServe(in input) outcome.Outcome {
 }
 
 func markCompleted(in input) outcome.Outcome {
-	if in.facts.CompletedAt != nil {
+	if in.Facts.CompletedAt != nil {
 		return outcome.Holds(ucv1.CSIKubeletMigrationSuccessReason, "external CCM/CSI migration completed")
 	}
 	if out := noStrangerLeads(in); !out.Holds {
@@ -130,8 +130,8 @@ func markCompleted(in input) outcome.Outcome {
 	if out := beforePointOfNoReturn(in); !out.Holds {
 		return out
 	}
-	return in.records("The migration is completed.", func(facts *ucv1.Facts) {
-		facts.CompletedAt = in.stamp()
+	return in.Records("The migration is completed.", func(facts *ucv1.Facts) {
+		facts.CompletedAt = in.Stamp()
 		if facts.PointOfNoReturnAt == nil {
 			facts.PointOfNoReturnAt = facts.CompletedAt
 		}
@@ -153,7 +153,7 @@ func finalize(in input) outcome.Outcome {
 	if flags.Action != nil {
 		return flags
 	}
-	class := defaultClass(in.with(flags))
+	class := defaultClass(in.With(flags))
 	if class.Action != nil || flags.Holds && !class.Holds {
 		class.Facts, class.Instructions = cmp.Or(class.Facts, flags.Facts), flags.Instructions
 		return class
@@ -163,8 +163,8 @@ func finalize(in input) outcome.Outcome {
 
 func inTreeFlags(in input) outcome.Outcome {
 	return wholeControlPlane(in, func(component observation.Component) (*outcome.ArgumentChange, string) {
-		change := inTreeRemoval(component, in.o.Provider.Value().RetiredGates)
-		if component.Container == in.o.ControlPlane.Value().KCM.Container {
+		change := inTreeRemoval(component, in.Provider.Value().RetiredGates)
+		if component.Container == in.ControlPlane.Value().KCM.Container {
 			change = keepExternal(change)
 		}
 		return change, "Removing the in-tree configuration from " + component.String() + "."

@@ -16,29 +16,29 @@ func Decide(o observation.Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
 	before := newInput(o, now, o.Cluster.Status.Facts)
 	decision := decide(before)
-	in := before.after(decision)
+	in := before.From(decision.Facts)
 	decision.LookAfter = observation.Sooner(decision.LookAfter, rollout.LookAfter(rollInput(in)))
 	if !decision.recalled { // What a rollback rests on is looked at when the status has the facts.
-		decision.PointOfNoReturn, in.facts.PointOfNoReturnAt = judgePointOfNoReturn(in)
+		decision.PointOfNoReturn, in.Facts.PointOfNoReturnAt = judgePointOfNoReturn(in)
 	}
 	decision.Proofs = proofsToKeep(in, decision)
-	decision.Facts = &in.facts
+	decision.Facts = &in.Facts
 	decision = lookAhead(in, decision)
-	if in = in.after(decision); o.Cluster.Spec.Paused && !decision.recalled && !goesAlthoughPaused(in, decision) {
+	if in = in.From(decision.Facts); o.Cluster.Spec.Paused && !decision.recalled && !goesAlthoughPaused(in, decision) {
 		decision = pause(before, in, decision)
-		in = in.after(decision)
+		in = in.From(decision.Facts)
 	}
 	if o.Cluster.ExternalCloudProvider() {
 		decision.Attendance = attend(in, decision)
-		in.facts.UnattendedSince = decision.Attendance.Since
+		in.Facts.UnattendedSince = decision.Attendance.Since
 		decision.LookAfter = observation.Sooner(decision.LookAfter, decision.Attendance.LookAfter)
 		if decision.Step == ucv1.StepRolledBack && !retryAt(in).IsZero() {
 			decision.LookAfter = observation.Sooner(decision.LookAfter, retryAt(in).Sub(now))
 		}
 	}
 	decision.Facts = nil
-	if !equality.Semantic.DeepEqual(in.facts, o.Cluster.Status.Facts) {
-		decision.Facts = in.facts.DeepCopy()
+	if !equality.Semantic.DeepEqual(in.Facts, o.Cluster.Status.Facts) {
+		decision.Facts = in.Facts.DeepCopy()
 	}
 	return decision
 }
@@ -50,28 +50,28 @@ func pause(before, in input, decision Decision) Decision {
 		decision.Wait, decision.Failure = nil, nil
 	}
 	decision.Facts = seenWhilePaused(before, in)
-	decision.RollsOn = rollout.GoesOn(rollInput(in.after(decision)))
+	decision.RollsOn = rollout.GoesOn(rollInput(in.From(decision.Facts)))
 	return decision
 }
 
 // seenWhilePaused keeps what was only seen: the end of a process may never show again.
 func seenWhilePaused(before, in input) *ucv1.Facts {
-	return before.changed(func(facts *ucv1.Facts) {
-		facts.LookAhead = in.facts.LookAhead
-		if !in.o.Cluster.ExternalCloudProvider() {
-			facts.UnattendedSince = in.facts.UnattendedSince
+	return before.Changed(func(facts *ucv1.Facts) {
+		facts.LookAhead = in.Facts.LookAhead
+		if !in.Cluster.ExternalCloudProvider() {
+			facts.UnattendedSince = in.Facts.UnattendedSince
 		}
-		if facts.Handover != nil && facts.Handover.FinishedAt == nil && in.facts.Handover != nil {
-			facts.Handover.Processes = in.facts.Handover.Processes
+		if facts.Handover != nil && facts.Handover.FinishedAt == nil && in.Facts.Handover != nil {
+			facts.Handover.Processes = in.Facts.Handover.Processes
 		}
-		if in.facts.Origin == ucv1.OriginInTree {
+		if in.Facts.Origin == ucv1.OriginInTree {
 			facts.Origin = ucv1.OriginInTree
 		}
 	})
 }
 
 func decide(in input) Decision {
-	cluster := in.o.Cluster
+	cluster := in.Cluster
 	deleted := !cluster.DeletionTimestamp.IsZero()
 	if why := letsGo(in); deleted && why != "" {
 		return stopAt(in, currentStep(in), release(in, why))
@@ -83,11 +83,11 @@ func decide(in input) Decision {
 		return revokedFirst(in, decideDeletion(in))
 	}
 	if !cluster.ExternalCloudProvider() {
-		if in.facts.Origin == "" {
-			in.facts.Origin = ucv1.OriginInTree
+		if in.Facts.Origin == "" {
+			in.Facts.Origin = ucv1.OriginInTree
 		}
 		decision := decideInTree(in)
-		decision.Facts = &in.facts
+		decision.Facts = &in.Facts
 		return decision
 	}
 	if decision, resolved := resolveOrigin(in); !resolved {
@@ -95,14 +95,14 @@ func decide(in input) Decision {
 	}
 	in = withSamples(in)
 	decision := leasesFirst(in, addRollHalt(in, migrateOrRollBack(in)))
-	if in = in.after(decision); decision.Next() == nil && annotationsMissing(in) {
+	if in = in.From(decision.Facts); decision.Next() == nil && annotationsMissing(in) {
 		// The annotations are an interface for others: they never hold up the migration.
 		decision = decision.doing(outcome.Action{
 			Kind: outcome.ActionRestoreAnnotations, Objects: []observation.Ref{self(in)},
 			Why: "Restoring the annotations that tell other tools of the migration.",
 		})
 	}
-	decision.Facts = &in.facts
+	decision.Facts = &in.Facts
 	return decision
 }
 
@@ -112,12 +112,12 @@ func decide(in input) Decision {
 func walkOnly(in input) Decision {
 	decision := walk(in)
 	seen := mergeProcesses(in)
-	decision.Facts = &seen.facts
+	decision.Facts = &seen.Facts
 	return decision
 }
 
 func self(in input) observation.Ref {
-	c := in.o.Cluster
+	c := in.Cluster
 	return observation.Ref{Kind: "Cluster", Namespace: c.Namespace, Name: c.Name, UID: string(c.UID)}
 }
 
@@ -125,12 +125,12 @@ func self(in input) observation.Ref {
 // missed must not look like a creation.
 func resolveOrigin(in input) (Decision, bool) {
 	origin := ucv1.OriginMigrating
-	switch in.facts.Origin {
+	switch in.Facts.Origin {
 	case ucv1.OriginMigrating, ucv1.OriginExternal:
 		return Decision{}, true
 	case ucv1.OriginInTree:
 	default:
-		if in.o.Cluster.Generation <= 1 {
+		if in.Cluster.Generation <= 1 {
 			origin = ucv1.OriginExternal
 			break
 		}
@@ -140,19 +140,19 @@ func resolveOrigin(in input) (Decision, bool) {
 		}
 		origin = seen
 	}
-	in.facts.Origin = origin
-	out := in.records("Recording that the cluster's origin is "+string(origin)+".", func(*ucv1.Facts) {})
-	return stopAt(in, Table(in.facts.Origin)[0].Step, out), false
+	in.Facts.Origin = origin
+	out := in.Records("Recording that the cluster's origin is "+string(origin)+".", func(*ucv1.Facts) {})
+	return stopAt(in, Table(in.Facts.Origin)[0].Step, out), false
 }
 
 // originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
 func originFromKCM(in input) (ucv1.Origin, outcome.Outcome) {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	switch {
-	case in.o.ControlPlane.IsAbsent():
+	case in.ControlPlane.IsAbsent():
 		return "", outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in))
 	case !known:
-		return "", outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return "", outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	case !controlPlane.KCM.Arguments.Understood():
 		return "", outcome.Fails(ucv1.InputInvalidReason, controlPlane.KCM.Arguments.Problem)
 	}
@@ -164,10 +164,10 @@ func originFromKCM(in input) (ucv1.Origin, outcome.Outcome) {
 }
 
 func annotationsMissing(in input) bool {
-	if in.facts.Origin != ucv1.OriginMigrating || in.facts.CompletedAt != nil || !in.o.Provider.Value().CanMigrate {
+	if in.Facts.Origin != ucv1.OriginMigrating || in.Facts.CompletedAt != nil || !in.Provider.Value().CanMigrate {
 		return false
 	}
-	annotations := in.o.Cluster.Annotations
+	annotations := in.Cluster.Annotations
 	_, ccm := annotations[ucv1.CCMMigrationNeededAnnotation]
 	_, csi := annotations[ucv1.CSIMigrationNeededAnnotation]
 	return !ccm || !csi
@@ -175,10 +175,10 @@ func annotationsMissing(in input) bool {
 
 // currentStep walks the table only to name the step.
 func currentStep(in input) ucv1.Step {
-	if !in.o.Cluster.ExternalCloudProvider() {
+	if !in.Cluster.ExternalCloudProvider() {
 		return ucv1.StepInTree
 	}
-	if in.facts.Rollback != nil {
+	if in.Facts.Rollback != nil {
 		return ucv1.StepRolledBack
 	}
 	return walkOnly(in).Step
@@ -186,7 +186,7 @@ func currentStep(in input) ucv1.Step {
 
 // stopAt is a decision that the table did not make.
 func stopAt(in input, step ucv1.Step, out outcome.Outcome) Decision {
-	rows := Table(in.facts.Origin)
+	rows := Table(in.Facts.Origin)
 	states := make([]RowState, 0, len(rows))
 	for _, row := range rows {
 		states = append(states, waitsFor(row.Step, step))

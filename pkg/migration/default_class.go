@@ -27,18 +27,18 @@ func judgesDefaultClass(facts ucv1.Facts) bool {
 // defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
 // default is its owner's business.
 func defaultClass(in input) outcome.Outcome {
-	if !judgesDefaultClass(in.facts) {
+	if !judgesDefaultClass(in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "The default StorageClass was judged.")
 	}
-	provider, found := in.o.Provider.Get()
-	classes, known := in.o.StorageClasses.Get()
+	provider, found := in.Provider.Get()
+	classes, known := in.StorageClasses.Get()
 	switch {
 	case !found:
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	case provider.DefaultClass.Name == "":
 		return outcome.Holds(ucv1.HoldsReason, "The catalogue has no default StorageClass.")
 	case !known:
-		return outcome.CannotLook("the StorageClasses", in.o.StorageClasses.Why())
+		return outcome.CannotLook("the StorageClasses", in.StorageClasses.Why())
 	}
 	successor, former, other := defaultsOf(provider, classes)
 	switch {
@@ -89,23 +89,23 @@ func externalHandover(in input) outcome.Outcome {
 }
 
 func defaultIs(in input, name, why string) outcome.Outcome {
-	return in.records("Recording that the default is StorageClass "+name+": "+why+".", func(facts *ucv1.Facts) {
-		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: in.stamp()}
+	return in.Records("Recording that the default is StorageClass "+name+": "+why+".", func(facts *ucv1.Facts) {
+		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: in.Stamp()}
 	})
 }
 
 // withoutSuccessor: where the driver is someone else's, its classes are, too.
 func withoutSuccessor(in input, name string) outcome.Outcome {
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	case addons.CSI.SatisfiedBy == "":
 		return outcome.WaitsUntil(ucv1.RollingOutReason,
 			observation.Say(observation.Ref{Kind: "StorageClass", Name: name}, " is not there yet."), time.Minute)
 	}
 	why := "Recording that the default StorageClass is left alone: the CSI driver is someone else's."
-	return in.records(why, func(facts *ucv1.Facts) {
-		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: in.stamp()}
+	return in.Records(why, func(facts *ucv1.Facts) {
+		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{JudgedAt: in.Stamp()}
 	})
 }

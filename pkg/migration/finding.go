@@ -90,11 +90,11 @@ func accept(findings []observation.Finding, accepted []ucv1.AcceptedFinding, now
 
 // preflightFindings are those of package preflight with what a person accepted; the second value says why there are none.
 func preflightFindings(in input) (findings []observation.Finding, unknown string) {
-	if in.o.Findings.IsUnknown() {
-		return nil, "what preflight asks of the cluster: " + in.o.Findings.Why()
+	if in.Findings.IsUnknown() {
+		return nil, "what preflight asks of the cluster: " + in.Findings.Why()
 	}
-	findings = slices.Clone(in.o.Findings.Value())
-	accept(findings, in.o.Cluster.Spec.Preflight.Accept, in.now)
+	findings = slices.Clone(in.Findings.Value())
+	accept(findings, in.Cluster.Spec.Preflight.Accept, in.Now)
 	observation.SortFindings(findings)
 	return findings, ""
 }
@@ -105,7 +105,7 @@ func judgePreflight(in input) outcome.Outcome {
 	objections, unknown := inputFindings(in)
 	found := slices.Clone(objections)
 	findings, why := preflightFindings(in)
-	if why != "" && in.o.Connection.Reachable {
+	if why != "" && in.Connection.Reachable {
 		unknown = append(unknown, why)
 	}
 	found = append(found, findings...)
@@ -141,12 +141,12 @@ func judgesCloud(facts ucv1.Facts) bool {
 // cloudAsked is a gate of the roll: what only the cloud could tell is judged when the CCM leads, before the first Machine is
 // replaced. Afterwards the Nodes themselves are the proof.
 func cloudAsked(in input) outcome.Outcome {
-	if in.facts.RollGeneration != "" {
+	if in.Facts.RollGeneration != "" {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	findings, why := preflightFindings(in)
 	if why != "" {
-		return outcome.CannotLook("what only the cloud can tell", in.o.Findings.Why())
+		return outcome.CannotLook("what only the cloud can tell", in.Findings.Why())
 	}
 	var objections []observation.Finding
 	var unknown []string

@@ -70,12 +70,12 @@ func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool)
 // formerLeases are those that may be freed.
 func formerLeases(in input) []formerLease {
 	var leases []formerLease
-	processes, looked := in.o.CCMProcesses.Get()
-	alone := in.o.ForeignCCMs.IsKnown() && otherManagersRun(in).Words == ""
-	if lease, known := in.o.CCMLease.Get(); known && looked && alone && in.o.Fence.Value().Open && !withdrawn(in.facts) {
+	processes, looked := in.CCMProcesses.Get()
+	alone := in.ForeignCCMs.IsKnown() && otherManagersRun(in).Words == ""
+	if lease, known := in.CCMLease.Get(); known && looked && alone && in.Fence.Value().Open && !withdrawn(in.Facts) {
 		leases = append(leases, formerLease{lease: lease, processes: processes, retry: retryPeriod, bound: true})
 	}
-	if kcm, known := kcmLease(in); known && in.o.KCMLeaseRight.Value().May {
+	if kcm, known := kcmLease(in); known && in.KCMLeaseRight.Value().May {
 		leases = append(leases, kcm)
 	}
 	return leases
@@ -84,7 +84,7 @@ func formerLeases(in input) []formerLease {
 // leaseToFree is the action when a Lease can be freed now, and how long it takes until one can be.
 func leaseToFree(in input) (action *outcome.Action, after time.Duration) {
 	for _, former := range formerLeases(in) {
-		left, ended := former.endedBefore(in.now)
+		left, ended := former.endedBefore(in.Now)
 		switch {
 		case ended && left <= 0:
 			lease := former.lease
@@ -102,8 +102,8 @@ func leaseToFree(in input) (action *outcome.Action, after time.Duration) {
 // interrupts says that what ends a manager is mostly our doing: from the start until all is finished. When the migration is
 // completed, only the last step still does something.
 func interrupts(in input, decision Decision) bool {
-	return in.facts.StartedAt != nil && in.facts.Origin == ucv1.OriginMigrating &&
-		(in.facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))
+	return in.Facts.StartedAt != nil && in.Facts.Origin == ucv1.OriginMigrating &&
+		(in.Facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))
 }
 
 // unknown says that it is waited for what could not be looked at.
@@ -111,7 +111,7 @@ func unknown(decision Decision) bool { return decision.Wait != nil && decision.W
 
 // leasesFirst frees a Lease before anything else is done: no one leads until then. It stands beside what is waited for.
 func leasesFirst(before input, decision Decision) Decision {
-	in := before.after(decision)
+	in := before.From(decision.Facts)
 	if !interrupts(in, decision) {
 		return decision
 	}
@@ -135,14 +135,14 @@ func leasesFirst(before input, decision Decision) Decision {
 
 // instead does another action in this pass. What the one in its place would have recorded is not so yet.
 func instead(before input, decision Decision, action *outcome.Action) Decision {
-	in := before.after(decision)
+	in := before.From(decision.Facts)
 	if decision.Next() != nil {
 		in = mergeProcesses(before)
 	}
 	decision = decision.doing(*action)
-	decision.Facts = in.changed(func(facts *ucv1.Facts) {
+	decision.Facts = in.Changed(func(facts *ucv1.Facts) {
 		if action.Kind == outcome.ActionGrantLease {
-			facts.Handover.KCMLeaseGrantedAt = in.stamp()
+			facts.Handover.KCMLeaseGrantedAt = in.Stamp()
 		}
 	})
 	return decision

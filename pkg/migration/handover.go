@@ -17,21 +17,21 @@ import (
 
 // handOver walks the protocol's table until the CCM leads; afterwards the guard takes over.
 func handOver(in input) outcome.Outcome {
-	if in.facts.Handover.FinishedAt != nil {
+	if in.Facts.Handover.FinishedAt != nil {
 		return keepHandedOver(in)
 	}
 	var instructions []ucv1.Instruction
-	for _, l := range stagesOf(in.facts.Handover.Protocol) {
+	for _, l := range stagesOf(in.Facts.Handover.Protocol) {
 		out := l.evaluate(in)
-		in, instructions = in.with(out), append(instructions, out.Instructions...)
+		in, instructions = in.With(out), append(instructions, out.Instructions...)
 		if !out.Holds || out.Reason == ucv1.NoNodesReason {
 			out = failAfterDeadline(in, out)
 			out.Stage, out.Instructions = l.name, instructions
-			return in.adds(out, func(facts *ucv1.Facts) { noteStage(facts, l.name) })
+			return in.Adds(out, func(facts *ucv1.Facts) { noteStage(facts, l.name) })
 		}
 	}
-	return in.records("Recording that the CCM leads.", func(facts *ucv1.Facts) {
-		facts.Handover.FinishedAt, facts.Handover.Stage = in.stamp(), ""
+	return in.Records("Recording that the CCM leads.", func(facts *ucv1.Facts) {
+		facts.Handover.FinishedAt, facts.Handover.Stage = in.Stamp(), ""
 		if facts.Handover.LockTakenAt == nil {
 			facts.Handover.GapSeconds = gapSeconds(in)
 		}
@@ -50,14 +50,14 @@ func noteStage(facts *ucv1.Facts, name string) {
 func keepHandedOver(in input) outcome.Outcome {
 	out := guarded(in)
 	switch {
-	case !out.Holds, in.facts.Origin != ucv1.OriginExternal, in.facts.CompletedAt != nil:
+	case !out.Holds, in.Facts.Origin != ucv1.OriginExternal, in.Facts.CompletedAt != nil:
 		return out
 	}
 	out = ccmCanServe(in)
 	if !out.Holds || out.Reason == ucv1.NoNodesReason {
 		return out
 	}
-	return in.records("Recording that the CCM serves the cluster.", func(facts *ucv1.Facts) { facts.CompletedAt = in.stamp() })
+	return in.Records("Recording that the CCM serves the cluster.", func(facts *ucv1.Facts) { facts.CompletedAt = in.Stamp() })
 }
 
 // guarded is the guard, and what it does about a KCM that runs the cloud loops again.
@@ -73,7 +73,7 @@ func guarded(in input) outcome.Outcome {
 // loops.
 func failAfterDeadline(in input, out outcome.Outcome) outcome.Outcome {
 	started := waitingSince(in)
-	if out.Wait == nil || out.Wait.Unknown || started == nil || in.now.Sub(*started) <= in.o.Deadlines.Handover {
+	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover {
 		return out
 	}
 	return outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
@@ -83,7 +83,7 @@ func failAfterDeadline(in input, out outcome.Outcome) outcome.Outcome {
 // gapSeconds counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
 func gapSeconds(in input) *int64 {
 	var last time.Time
-	for _, process := range in.facts.Handover.Processes {
+	for _, process := range in.Facts.Handover.Processes {
 		if process.EndedAt != nil && process.EndedAt.After(last) {
 			last = process.EndedAt.Time
 		}
@@ -91,23 +91,23 @@ func gapSeconds(in input) *int64 {
 	if last.IsZero() {
 		return nil
 	}
-	seconds := int64(math.Ceil(in.now.Sub(last).Seconds()))
+	seconds := int64(math.Ceil(in.Now.Sub(last).Seconds()))
 	return &seconds
 }
 
 func baselineTaken(in input) outcome.Outcome {
-	if in.facts.Origin == ucv1.OriginExternal || in.facts.Baseline != nil {
+	if in.Facts.Origin == ucv1.OriginExternal || in.Facts.Baseline != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	inventory, known := in.o.Inventory.Get()
+	inventory, known := in.Inventory.Get()
 	if !known {
-		return outcome.CannotLook("the load balancers and volumes", in.o.Inventory.Why())
+		return outcome.CannotLook("the load balancers and volumes", in.Inventory.Why())
 	}
 	// The digest is in the name: taken twice, by a pass that did not see the first one yet, it is another Secret.
 	digest := inventory.Digest()
-	name := in.o.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
+	name := in.Cluster.Name + "-ccm-migration-baseline-" + digest[:min(len(digest), 8)]
 	out := outcome.Does(outcome.Action{
-		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: in.o.Cluster.Namespace, Name: name}},
+		Kind: outcome.ActionTakeBaseline, Objects: []observation.Ref{{Kind: "Secret", Namespace: in.Cluster.Namespace, Name: name}},
 		Why: fmt.Sprintf(
 			"Storing the inventory: %s, %s.",
 			wording.Count(
@@ -118,19 +118,19 @@ func baselineTaken(in input) outcome.Outcome {
 			wording.Count(len(inventory.Volumes), "volume", "volumes"),
 		),
 	})
-	return in.adds(out, func(facts *ucv1.Facts) {
-		facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: in.stamp()}
+	return in.Adds(out, func(facts *ucv1.Facts) {
+		facts.Baseline = &ucv1.BaselineStatus{SecretName: name, Digest: digest, TakenAt: in.Stamp()}
 	})
 }
 
 // processesRecorded persists the processes before the first patch: after it, no one could say what had been running.
 func processesRecorded(in input) outcome.Outcome {
-	if in.facts.Handover.StartedAt != nil {
+	if in.Facts.Handover.StartedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	if unseen := controlPlane.KCM.Unseen; len(unseen) > 0 {
 		return outcome.CannotLook("every static pod of "+controlPlane.KCM.Name, observation.Join(unseen, " ").Without("."))
@@ -144,8 +144,8 @@ func processesRecorded(in input) outcome.Outcome {
 	processes := handover.RecordProcesses(nil, controlPlane.KCM)
 	why := fmt.Sprintf("Recording %s of %s before it is changed.", wording.Count(len(processes), "process", "processes"),
 		controlPlane.KCM)
-	return in.records(why, func(facts *ucv1.Facts) {
-		facts.Handover.StartedAt, facts.Handover.Processes = in.stamp(), processes
+	return in.Records(why, func(facts *ucv1.Facts) {
+		facts.Handover.StartedAt, facts.Handover.Processes = in.Stamp(), processes
 		keepOriginals(facts, controlPlane.KCM, append(slices.Clone(controlPlane.Others), controlPlane.KCM)...)
 	})
 }
@@ -153,33 +153,33 @@ func processesRecorded(in input) outcome.Outcome {
 // mergeProcesses takes over the ends that were seen, and adds processes that appeared since: a pod that the old
 // template made after the list was written counts like the others.
 func mergeProcesses(in input) input {
-	recorded := in.facts.Handover
+	recorded := in.Facts.Handover
 	if recorded == nil || recorded.StartedAt == nil || recorded.FinishedAt != nil {
 		return in
 	}
-	return in.from(in.changed(func(facts *ucv1.Facts) {
-		if len(in.o.Processes) > 0 {
-			facts.Handover.Processes = in.o.Processes
+	return in.From(in.Changed(func(facts *ucv1.Facts) {
+		if len(in.Processes) > 0 {
+			facts.Handover.Processes = in.Processes
 		}
-		if controlPlane, known := in.o.ControlPlane.Get(); known {
+		if controlPlane, known := in.ControlPlane.Get(); known {
 			facts.Handover.Processes = handover.RecordProcesses(facts.Handover.Processes, controlPlane.KCM)
 		}
 	}))
 }
 
 func loopsOff(in input) outcome.Outcome {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
-	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+	if in.Cluster.Spec.ControlPlane.Instructed() {
 		return loopsOffByOthers(in, kcm)
 	}
-	loops, noted := kcm.Arguments.CloudLoops(), in.facts.Handover.LoopsOffAt != nil
+	loops, noted := kcm.Arguments.CloudLoops(), in.Facts.Handover.LoopsOffAt != nil
 	switch {
 	case len(loops) == 0 && noted:
 		return outcome.Holds(ucv1.HoldsReason, "")
@@ -187,7 +187,7 @@ func loopsOff(in input) outcome.Outcome {
 		return contention(in, handover.Contended(kcm))
 	case len(loops) == 0:
 		// Without the note, loops that come back would be taken for those that no one has switched off yet.
-		return in.records("Recording that the arguments of "+kcm.String()+" switch the cloud loops off.", in.loopsOffNow)
+		return in.Records("Recording that the arguments of "+kcm.String()+" switch the cloud loops off.", in.loopsOffNow)
 	}
 	if out := nodesReady(in); !out.Holds {
 		return out
@@ -195,10 +195,10 @@ func loopsOff(in input) outcome.Outcome {
 	if out := originalsKept(in, kcm); !out.Holds {
 		return out
 	}
-	return in.adds(outcome.Does(switchLoopsOff(in, kcm, loops)), in.loopsOffNow)
+	return in.Adds(outcome.Does(switchLoopsOff(in, kcm, loops)), in.loopsOffNow)
 }
 
-func (in input) loopsOffNow(facts *ucv1.Facts) { facts.Handover.LoopsOffAt = in.stamp() }
+func (in input) loopsOffNow(facts *ucv1.Facts) { facts.Handover.LoopsOffAt = in.Stamp() }
 
 // switchLoopsOff sets feature gates, too: step VolumeMigration would roll KCM out once more, a minute later. They may come this
 // early: each Node says in its CSINode which plugins are migrated on it, and KCM goes by that.
@@ -212,10 +212,10 @@ func switchLoopsOff(in input, kcm observation.Component, loops []string) outcome
 		Arguments: &outcome.ArgumentChange{
 			Target:    kcm.Ref,
 			Container: kcm.Container,
-			Set:       []outcome.Flag{loopsOffFlag(kcm.Arguments, in.minor())},
+			Set:       []outcome.Flag{loopsOffFlag(kcm.Arguments, in.Minor())},
 		},
 	}
-	gates := in.o.Provider.Value().MigrationGates
+	gates := in.Provider.Value().MigrationGates
 	if missing := missingGates(kcm.Arguments, gates); len(missing) > 0 {
 		action.Arguments.Set = append(action.Arguments.Set, gatesFlag(kcm.Arguments, gates))
 		action.Why += "; and feature gates on: " + wording.Names(missing)
@@ -229,7 +229,7 @@ func silent(in input) outcome.Outcome {
 	if len(doubts) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	if guard := guard(in); in.facts.Handover.ContendedAt != nil && guard.Failure != nil {
+	if guard := guard(in); in.Facts.Handover.ContendedAt != nil && guard.Failure != nil {
 		return contention(in, guard.Text())
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
@@ -237,10 +237,10 @@ func silent(in input) outcome.Outcome {
 }
 
 func fenceOpen(in input) outcome.Outcome {
-	fence, known := in.o.Fence.Get()
+	fence, known := in.Fence.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the fence", in.o.Fence.Why())
+		return outcome.CannotLook("the fence", in.Fence.Why())
 	case fence.Open:
 		return noteFenceOpened(in, outcome.Holds(ucv1.HoldsReason, ""))
 	}
@@ -250,10 +250,10 @@ func fenceOpen(in input) outcome.Outcome {
 	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	if in.o.CCMLease.IsUnknown() {
-		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
+	if in.CCMLease.IsUnknown() {
+		return outcome.CannotLook("the CCM's Lease", in.CCMLease.Why())
 	}
-	if lease := in.o.CCMLease.Value(); lease.Holder != "" && lease.Stale(in.now) {
+	if lease := in.CCMLease.Value(); lease.Holder != "" && lease.Stale(in.Now) {
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionReleaseCCMLease, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + " from " + lease.String() +
@@ -264,10 +264,10 @@ func fenceOpen(in input) outcome.Outcome {
 }
 
 func noteFenceOpened(in input, out outcome.Outcome) outcome.Outcome {
-	if in.facts.Handover.FenceOpenedAt != nil {
+	if in.Facts.Handover.FenceOpenedAt != nil {
 		return out
 	}
-	return in.adds(out, func(facts *ucv1.Facts) { facts.Handover.FenceOpenedAt = in.stamp() })
+	return in.Adds(out, func(facts *ucv1.Facts) { facts.Handover.FenceOpenedAt = in.Stamp() })
 }
 
 func openFenceVerb(fence observation.Fence) outcome.Action {
@@ -277,9 +277,9 @@ func openFenceVerb(fence observation.Fence) outcome.Action {
 
 // nodesReady protects Nodes: the lifecycle loop deletes NotReady Nodes that the cloud does not know.
 func nodesReady(in input) outcome.Outcome {
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	}
 	var notReady []string
 	for _, node := range nodes {
@@ -301,17 +301,17 @@ func leading(in input) outcome.Outcome {
 	} else if out.Wait != nil && out.Wait.Unknown {
 		return out
 	}
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	case len(nodes) == 0:
 		return finishWithoutNodes(in)
 	}
 	since := mayLeadSince(in)
-	if waited := in.now.Sub(since); waited > in.o.Deadlines.Leader {
+	if waited := in.Now.Sub(since); waited > in.Deadlines.Leader {
 		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, "The CCM may lead since "+since.UTC().Format(time.RFC3339)+
-			", but does not lead yet.", sentences(in.o.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
+			", but does not lead yet.", sentences(in.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
 			rollbackOffer(in))
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
@@ -319,7 +319,7 @@ func leading(in input) outcome.Outcome {
 
 // mayLeadSince is when the CCM's time to lead began: by the migration lock it is waited for three times.
 func mayLeadSince(in input) time.Time {
-	handover := in.facts.Handover
+	handover := in.Facts.Handover
 	since := handover.FenceOpenedAt.Time
 	for _, later := range []*metav1.Time{handover.LoopsOffAt, handover.LockTakenAt} {
 		if handover.Protocol == ucv1.LeaderMigrationProtocol && later != nil && later.After(since) {
@@ -333,23 +333,23 @@ func mayLeadSince(in input) time.Time {
 // there either, and the first Node starts them.
 func finishWithoutNodes(in input) outcome.Outcome {
 	why := "Recording that the hand-over is done; the CCM leads as soon as there is a Node."
-	out := in.records(why, func(facts *ucv1.Facts) { facts.Handover.FinishedAt, facts.Handover.Stage = in.stamp(), "" })
+	out := in.Records(why, func(facts *ucv1.Facts) { facts.Handover.FinishedAt, facts.Handover.Stage = in.Stamp(), "" })
 	out.Reason = ucv1.NoNodesReason
 	return out
 }
 
 // ccmLeads needs a holder and a renewal that we saw; a Lease that stands still proves nothing.
 func ccmLeads(in input) outcome.Outcome {
-	lease, known := in.o.CCMLease.Get()
+	lease, known := in.CCMLease.Get()
 	switch {
-	case in.o.CCMLease.IsAbsent():
+	case in.CCMLease.IsAbsent():
 		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM's Lease does not exist.")
 	case !known:
-		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
+		return outcome.CannotLook("the CCM's Lease", in.CCMLease.Why())
 	case lease.Holder == "":
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease, " has no holder.")
 	}
-	if !lease.Renewed(in.now) {
+	if !lease.Renewed(in.Now) {
 		return outcome.WaitsUntil(
 			ucv1.WaitingForLeaderReason,
 			observation.Say(lease, " is not being renewed by "+lease.Holder+"."),

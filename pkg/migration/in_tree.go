@@ -17,11 +17,11 @@ import (
 // one of them gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
 func decideInTree(in input) Decision {
 	decision := Decision{Step: ucv1.StepInTree}
-	if in.o.UnknownProvider != "" {
+	if in.UnknownProvider != "" {
 		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, unknownProvider(in)).Failure
 		return decision
 	}
-	out := runsInTree(in, in.o.InTree)
+	out := runsInTree(in, in.InTree)
 	if shared, _ := checkContenders(in); shared != nil && out.Failure == nil {
 		out = outcome.Fails(shared.Reason, shared.Text())
 	}
@@ -36,7 +36,7 @@ func runsInTree(in input, seen observation.Observed[observation.Component]) outc
 	switch {
 	case seen.IsAbsent():
 		return outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in))
-	case !known && in.o.Cluster.Spec.ControlPlane.Static():
+	case !known && in.Cluster.Spec.ControlPlane.Static():
 		return outcome.Holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
 	case !known:
 		return outcome.CannotLook(kcmReference(in), seen.Why())
@@ -97,12 +97,12 @@ func attendInTree(in input, look ucv1.LookAheadStatus, decision Decision) *Atten
 			" leads. Condition ReadyToMigrate says why, and status.lookAhead.nextAt when it is tried again.")
 		return &Attendance{
 			Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
-			Since: in.facts.UnattendedSince,
+			Since: in.Facts.UnattendedSince,
 		}
-	case look.Leader != ucv1.LeaderMissing || in.facts.UnattendedSince == nil || look.LeaderAt == nil:
+	case look.Leader != ucv1.LeaderMissing || in.Facts.UnattendedSince == nil || look.LeaderAt == nil:
 		return nil
 	}
-	in.now = look.LeaderAt.Time
+	in.Now = look.LeaderAt.Time
 	ccm := observation.Say("no CCM is to run them while the feature externalCloudProvider is off")
 	kcm := observation.Say("the last look saw no process of ", kcmCalled(in), " that leads")
 	return unattended(in, attends{why: ccm}, attends{why: kcm}, decision)
@@ -117,19 +117,19 @@ func unattendedInTree(in input, leader ucv1.LookedLeader) *metav1.Time {
 		return nil
 	case ucv1.LeaderNotSeen:
 	}
-	return in.facts.UnattendedSince
+	return in.Facts.UnattendedSince
 }
 
 // kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that
 // was seen.
 func kcmHolds(in input) attends {
 	kcm := kcmAttends(in)
-	able, _ := processesOf(in, in.o.ControlPlane.Value().KCM)
-	lease := in.o.KCMLease.Value()
+	able, _ := processesOf(in, in.ControlPlane.Value().KCM)
+	lease := in.KCMLease.Value()
 	holds := func(process observation.Process) bool {
 		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 	}
-	if kcm.state == tooEarly && lease.Fresh(in.now) && slices.ContainsFunc(able, holds) {
+	if kcm.state == tooEarly && lease.Fresh(in.Now) && slices.ContainsFunc(able, holds) {
 		return attends{runsLoops, observation.Say("KCM holds ", lease)}
 	}
 	return kcm
@@ -151,7 +151,7 @@ func leader(in input) ucv1.LookedLeader {
 }
 
 func kcmCalled(in input) observation.Text {
-	if in.o.Cluster.Spec.ControlPlane.Static() {
+	if in.Cluster.Spec.ControlPlane.Static() {
 		return observation.Say("KCM")
 	}
 	return observation.Say(kcmReference(in))
@@ -159,15 +159,15 @@ func kcmCalled(in input) observation.Text {
 
 // soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.
 func soonerLook(in input, look ucv1.LookAheadStatus, attendance *Attendance) *metav1.Time {
-	if attendance == nil || in.o.Look != observation.LookDone {
+	if attendance == nil || in.Look != observation.LookDone {
 		return look.NextAt
 	}
 	wait := lookAfterChange
 	switch {
 	case attendance.Status == metav1.ConditionUnknown:
-		wait = lookRetry + share(lookJitter, string(in.o.Cluster.UID), in.now)
+		wait = lookRetry + share(lookJitter, string(in.Cluster.UID), in.Now)
 	case !attendance.NeedsPerson:
 		wait = max(attendance.LookAfter, leaderElection)
 	}
-	return in.stampAfter(wait)
+	return in.StampAfter(wait)
 }

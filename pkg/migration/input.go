@@ -14,50 +14,48 @@ import (
 // input is all that a row is judged from. Nothing changes it: what a row records comes back with its outcome, and what is judged
 // after it gets another input (with).
 type input struct {
-	o   observation.Observation
-	now time.Time
-	// facts are the checkpoints, with those that rows above have recorded in this pass.
-	facts ucv1.Facts
-	// seen is an index of the Machines, which is made when it is first asked for.
-	seen *rollout.Seen
+	*observation.Observation
+	Now time.Time
+	// Facts are the checkpoints, with those that rows above have recorded in this pass.
+	Facts ucv1.Facts
+	// Seen is an index of the Machines, which is made when it is first asked for.
+	Seen *rollout.Seen
 }
 
 func newInput(o observation.Observation, now time.Time, facts ucv1.Facts) input {
-	return input{o: o, now: now, facts: facts, seen: &rollout.Seen{}}
+	return input{Observation: &o, Now: now, Facts: facts, Seen: &rollout.Seen{}}
 }
 
-// with is the input of what is judged after the outcome.
-func (in input) with(out outcome.Outcome) input { return in.from(out.Facts) }
+// With is the input of what is judged after the outcome.
+func (in input) With(out outcome.Outcome) input { return in.From(out.Facts) }
 
-// after is the input of what is judged after the decision.
-func (in input) after(decision Decision) input { return in.from(decision.Facts) }
-
-func (in input) from(facts *ucv1.Facts) input {
+// From is the input of what is judged with these checkpoints; nil: with the same.
+func (in input) From(facts *ucv1.Facts) input {
 	if facts != nil {
-		in.facts = *facts
+		in.Facts = *facts
 	}
 	return in
 }
 
-// changed are the checkpoints with a change.
-func (in input) changed(set func(*ucv1.Facts)) *ucv1.Facts {
-	return outcome.Changed(in.facts, set)
+// Changed are the checkpoints with a change.
+func (in input) Changed(set func(*ucv1.Facts)) *ucv1.Facts {
+	return outcome.Changed(in.Facts, set)
 }
 
-// adds is the outcome with a change of the checkpoints, which comes to those that it has.
-func (in input) adds(out outcome.Outcome, set func(*ucv1.Facts)) outcome.Outcome {
-	return out.Recording(in.facts, set)
+// Adds is the outcome with a change of the checkpoints, which comes to those that it has.
+func (in input) Adds(out outcome.Outcome, set func(*ucv1.Facts)) outcome.Outcome {
+	return out.Recording(in.Facts, set)
 }
 
-// records is for checkpoints that have to be persisted before anything rests on them.
-func (in input) records(why string, set func(*ucv1.Facts)) outcome.Outcome {
-	return in.adds(outcome.Records(why), set)
+// Records is for checkpoints that have to be persisted before anything rests on them.
+func (in input) Records(why string, set func(*ucv1.Facts)) outcome.Outcome {
+	return in.Adds(outcome.Records(why), set)
 }
 
-func (in input) stamp() *metav1.Time { return new(metav1.NewTime(in.now)) }
+func (in input) Stamp() *metav1.Time { return new(metav1.NewTime(in.Now)) }
 
-func (in input) stampAfter(wait time.Duration) *metav1.Time {
-	return new(metav1.NewTime(in.now.Add(wait).Truncate(time.Second)))
+func (in input) StampAfter(wait time.Duration) *metav1.Time {
+	return new(metav1.NewTime(in.Now.Add(wait).Truncate(time.Second)))
 }
 
-func (in input) minor() int { return observation.MinorOf(in.o.Cluster.Spec.Version) }
+func (in input) Minor() int { return observation.MinorOf(in.Cluster.Spec.Version) }

@@ -35,7 +35,7 @@ func inputFindings(in input) (findings []observation.Finding, unknown []string) 
 }
 
 func checkConnection(in input) (*observation.Finding, string) {
-	c := in.o.Connection
+	c := in.Connection
 	if c.Refused {
 		return blocking(FindingConnection, c.Reason, c.Text()), ""
 	}
@@ -46,15 +46,15 @@ func checkConnection(in input) (*observation.Finding, string) {
 }
 
 func checkContenders(in input) (*observation.Finding, string) {
-	if names, known := in.o.Contenders.Get(); known {
+	if names, known := in.Contenders.Get(); known {
 		what := observation.Say(kcmReference(in), " is also named by ")
-		if in.o.Cluster.Spec.ControlPlane.Static() {
+		if in.Cluster.Spec.ControlPlane.Static() {
 			what = observation.Say("The kubeconfig Secret is also that of ")
 		}
 		return blocking(FindingContenders, ucv1.InputInvalidReason, what, clustersOf(names), "; leave it in one of them."), ""
 	}
-	if in.o.Contenders.IsUnknown() {
-		return nil, "the other Clusters: " + in.o.Contenders.Why()
+	if in.Contenders.IsUnknown() {
+		return nil, "the other Clusters: " + in.Contenders.Why()
 	}
 	return nil, ""
 }
@@ -70,18 +70,18 @@ func clustersOf(names []string) observation.Text {
 }
 
 func checkProvider(in input) (*observation.Finding, string) {
-	provider, known := in.o.Provider.Get()
-	name := in.o.Cluster.Spec.Cloud.ProviderName
+	provider, known := in.Provider.Get()
+	name := in.Cluster.Spec.Cloud.ProviderName
 	switch {
-	case in.o.Provider.IsAbsent():
+	case in.Provider.IsAbsent():
 		return blocking(FindingProvider, ucv1.NotSupportedReason, unknownProvider(in)), ""
 	case !known:
-		return nil, "the catalogue: " + in.o.Provider.Why()
-	case in.facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
+		return nil, "the catalogue: " + in.Provider.Why()
+	case in.Facts.Origin == ucv1.OriginMigrating && provider.MigrationProblem != "":
 		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.MigrationProblem), ""
 	case provider.VersionProblem != "":
 		return blocking(FindingProvider, ucv1.NotSupportedReason, provider.VersionProblem), ""
-	case in.facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
+	case in.Facts.Origin == ucv1.OriginMigrating && !provider.CanMigrate:
 		return blocking(FindingProvider, ucv1.NotSupportedReason, "Provider "+name+" never was in-tree; there is nothing to migrate "+
 			"from."), ""
 	}
@@ -91,34 +91,34 @@ func checkProvider(in input) (*observation.Finding, string) {
 // unknownProvider says what is left to do: the name is immutable, and a Cluster that something was made for cannot just be
 // deleted.
 func unknownProvider(in input) string {
-	if in.facts.Inherited != nil {
-		return in.o.UnknownProvider + " An earlier version of the controller had it: go back to that version."
+	if in.Facts.Inherited != nil {
+		return in.UnknownProvider + " An earlier version of the controller had it: go back to that version."
 	}
-	return in.o.UnknownProvider +
+	return in.UnknownProvider +
 		" The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
 }
 
 // checkProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
 // images are. Whether it could be looked at is asked with the provider.
 func checkProfile(in input) (*observation.Finding, string) {
-	if problem := in.o.Provider.Value().ProfileProblem; problem != "" {
+	if problem := in.Provider.Value().ProfileProblem; problem != "" {
 		return blocking(FindingProfile, ucv1.InputInvalidReason, problem), ""
 	}
 	return nil, ""
 }
 
 func checkCloudConfig(in input) (*observation.Finding, string) {
-	config, known := in.o.CloudConfig.Get()
-	secret := observation.Ref{Kind: "Secret", Namespace: in.o.Cluster.Namespace, Name: in.o.Cluster.Spec.Cloud.ConfigSecretRef.Name}
+	config, known := in.CloudConfig.Get()
+	secret := observation.Ref{Kind: "Secret", Namespace: in.Cluster.Namespace, Name: in.Cluster.Spec.Cloud.ConfigSecretRef.Name}
 	switch {
-	case in.o.CloudConfig.IsAbsent():
+	case in.CloudConfig.IsAbsent():
 		return blocking(
 			FindingCloudConfig,
 			ucv1.InputInvalidReason,
 			secret, " with the cloud configuration does not exist; create it.",
 		), ""
 	case !known:
-		return nil, secret.String() + ": " + in.o.CloudConfig.Why()
+		return nil, secret.String() + ": " + in.CloudConfig.Why()
 	case config.Problem != "":
 		return blocking(FindingCloudConfig, ucv1.InputInvalidReason, secret, ": "+config.Problem), ""
 	}
@@ -127,7 +127,7 @@ func checkCloudConfig(in input) (*observation.Finding, string) {
 
 // checkReleased is for a migration that runs, or is to start: it cannot leave the CCM to another tool.
 func checkReleased(in input) (*observation.Finding, string) {
-	if in.o.Cluster.AddonsReleased() {
+	if in.Cluster.AddonsReleased() {
 		return blocking(FindingAddonsReleased, ucv1.AddonsReleasedReason, "spec.addons.management is Released, so the CCM and the "+
 			"CSI driver are not applied;"+
 			" set it to Managed until status.step is Finished."), ""
@@ -136,12 +136,12 @@ func checkReleased(in input) (*observation.Finding, string) {
 }
 
 func checkControlPlane(in input) (*observation.Finding, string) {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	switch {
-	case in.o.ControlPlane.IsAbsent():
+	case in.ControlPlane.IsAbsent():
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, kcmMissing(in)), ""
 	case !known:
-		return nil, "the control plane: " + in.o.ControlPlane.Why()
+		return nil, "the control plane: " + in.ControlPlane.Why()
 	}
 	if problem := argumentProblem(controlPlane); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
@@ -155,7 +155,7 @@ func checkControlPlane(in input) (*observation.Finding, string) {
 	if problem := processProblem(controlPlane.KCM); problem.Words != "" {
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, problem), ""
 	}
-	if in.facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
+	if in.Facts.Origin == ucv1.OriginMigrating && loopsOffInTree(controlPlane.KCM.Arguments) {
 		return blocking(FindingLoopsOff, ucv1.LoopsOffAlreadyReason, loopsOffAlready(controlPlane.KCM)), ""
 	}
 	return checkKCMArguments(in, controlPlane.KCM), ""
@@ -194,14 +194,14 @@ func checkOtherCCM(in input) (*observation.Finding, string) {
 }
 
 func checkCCMLease(in input) (*observation.Finding, string) {
-	if !in.o.Connection.Reachable || in.o.CCMLease.IsAbsent() {
+	if !in.Connection.Reachable || in.CCMLease.IsAbsent() {
 		return nil, ""
 	}
-	lease, known := in.o.CCMLease.Get()
+	lease, known := in.CCMLease.Get()
 	if !known {
-		return nil, "the CCM's Lease: " + in.o.CCMLease.Why()
+		return nil, "the CCM's Lease: " + in.CCMLease.Why()
 	}
-	if lease.Holder == "" || lease.Stale(in.now) || len(handover.RunningLoops(in.o.ControlPlane.Value().KCM)) == 0 {
+	if lease.Holder == "" || lease.Stale(in.Now) || len(handover.RunningLoops(in.ControlPlane.Value().KCM)) == 0 {
 		return nil, ""
 	}
 	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, lease, " is held by "+lease.Holder+
@@ -247,7 +247,7 @@ func argumentProblem(controlPlane observation.ControlPlane) observation.Text {
 }
 
 func checkKCMArguments(in input, kcm observation.Component) *observation.Finding {
-	provider := in.o.Provider.Value()
+	provider := in.Provider.Value()
 	inTree, _ := kcm.Arguments.Flag("cloud-provider")
 	loops := kcm.Arguments.CloudLoops()
 	if len(loops) > 0 && provider.InTreeName != "" && inTree != provider.InTreeName {
@@ -255,11 +255,11 @@ func checkKCMArguments(in input, kcm observation.Component) *observation.Finding
 			FindingProviderDiffers,
 			ucv1.InputInvalidReason,
 			kcm, " runs --cloud-provider="+inTree+", but spec.cloud.providerName is "+
-				in.o.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
+				in.Cluster.Spec.Cloud.ProviderName+", which is immutable; nothing was changed yet, so delete the Cluster and create it "+
 				"with the right provider.",
 		)
 	}
-	wanted := in.o.Cluster.Spec.Cloud.ClusterName
+	wanted := in.Cluster.Spec.Cloud.ClusterName
 	if used := kcmClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
 		return blocking(
 			FindingClusterName,
@@ -281,12 +281,12 @@ func kcmClusterName(arguments observation.Arguments) string {
 }
 
 func kcmReference(in input) observation.Ref {
-	cluster := in.o.Cluster
+	cluster := in.Cluster
 	return observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name}
 }
 
 func kcmMissing(in input) observation.Text {
-	if in.o.Cluster.Spec.ControlPlane.Static() {
+	if in.Cluster.Spec.ControlPlane.Static() {
 		return staticMissing(in)
 	}
 	return observation.Say(kcmReference(in),

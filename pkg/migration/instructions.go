@@ -31,7 +31,7 @@ type target struct {
 // targets are in the order in which they are to be changed: the leader comes last, so that the loops are served for as
 // long as possible, and are without a manager for one restart only.
 func targets(in input, component observation.Component) []target {
-	if !in.o.Cluster.Spec.ControlPlane.Static() {
+	if !in.Cluster.Spec.ControlPlane.Static() {
 		return []target{{component: component}}
 	}
 	var targets []target
@@ -71,7 +71,7 @@ func boolRank(last bool) int {
 
 // leads says that the process holds KCM's Lease, as far as that can be told.
 func leads(in input, process observation.Process) bool {
-	lease, known := in.o.KCMLease.Get()
+	lease, known := in.KCMLease.Get()
 	return known && handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
 }
 
@@ -124,9 +124,9 @@ func (list instructionList) with(out outcome.Outcome) outcome.Outcome {
 // loopsOffByOthers is the line LoopsOff where someone else changes KCM. That the loops are off is noted when they are off
 // everywhere: on again, someone put them back. Until then some are still to be switched off.
 func loopsOffByOthers(in input, kcm observation.Component) outcome.Outcome {
-	recorded, left := in.facts.Handover, loopsLeftOn(in, kcm)
+	recorded, left := in.Facts.Handover, loopsLeftOn(in, kcm)
 	switch {
-	case len(left.loud) == 0 && in.facts.Origin == ucv1.OriginExternal:
+	case len(left.loud) == 0 && in.Facts.Origin == ucv1.OriginExternal:
 		return outcome.Holds(ucv1.HoldsReason, "") // There never was anything to switch off.
 	case len(left.loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
@@ -134,9 +134,9 @@ func loopsOffByOthers(in input, kcm observation.Component) outcome.Outcome {
 			ucv1.ProvingSilenceReason, observation.Join(handover.Doubts(silence(in)), " "), 2*time.Second))
 	case len(left.loud) == 0 && recorded.LoopsOffAt == nil:
 		why := "Recording that the cloud loops are switched off in " + kcm.String() + "."
-		return left.list.with(in.records(why, func(facts *ucv1.Facts) {
-			facts.Handover.LoopsOffAt = in.stamp()
-			facts.Handover.ChangingSince = cmp.Or(facts.Handover.ChangingSince, in.stamp())
+		return left.list.with(in.Records(why, func(facts *ucv1.Facts) {
+			facts.Handover.LoopsOffAt = in.Stamp()
+			facts.Handover.ChangingSince = cmp.Or(facts.Handover.ChangingSince, in.Stamp())
 		}))
 	case len(left.loud) == 0:
 		return left.list.with(outcome.Holds(ucv1.HoldsReason, ""))
@@ -162,7 +162,7 @@ func loopsLeftOn(in input, kcm observation.Component) (left loopsLeft) {
 		left.proving = append(left.proving, t)
 	}
 	for _, t := range targets(in, kcm) {
-		flag := loopsOffFlag(t.component.Arguments, in.minor())
+		flag := loopsOffFlag(t.component.Arguments, in.Minor())
 		change := outcome.ArgumentChange{Set: []outcome.Flag{flag}}
 		off := !handover.MayRunLoops(observation.Process{Arguments: t.component.Arguments})
 		if given, _ := t.component.Arguments.Flag("controllers"); off && given != flag.Value {
@@ -183,8 +183,8 @@ func loopsLeftOn(in input, kcm observation.Component) (left loopsLeft) {
 
 // instructionsOfHandover is the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
 func instructionsOfHandover(in input) []ucv1.Instruction {
-	controlPlane, known := in.o.ControlPlane.Get()
-	handover := in.facts.Handover
+	controlPlane, known := in.ControlPlane.Get()
+	handover := in.Facts.Handover
 	if !known || handover == nil || handover.ChangingSince == nil || handover.FinishedAt != nil {
 		return nil
 	}
@@ -194,14 +194,14 @@ func instructionsOfHandover(in input) []ucv1.Instruction {
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
 func waitForLoopsOff(in input, kcm observation.Component, left loopsLeft) outcome.Outcome {
-	since := in.facts.Handover.ChangingSince
+	since := in.Facts.Handover.ChangingSince
 	switch {
 	case !left.begun && since != nil && len(kcm.Unseen) == 0:
-		return left.list.with(in.records("Recording that no part of KCM has its cloud loops off any more.",
+		return left.list.with(in.Records("Recording that no part of KCM has its cloud loops off any more.",
 			func(facts *ucv1.Facts) { facts.Handover.ChangingSince = nil }))
 	case left.begun && since == nil:
-		return left.list.with(in.records("Recording that the cloud loops are switched off in the first part of KCM.",
-			func(facts *ucv1.Facts) { facts.Handover.ChangingSince = in.stamp() }))
+		return left.list.with(in.Records("Recording that the cloud loops are switched off in the first part of KCM.",
+			func(facts *ucv1.Facts) { facts.Handover.ChangingSince = in.Stamp() }))
 	}
 	if out := nodesReady(in); !out.Holds && !left.begun {
 		return out
@@ -229,7 +229,7 @@ func inOrder(targets []target) observation.Text {
 // Deployment its processes are proven all together, in the line Silent.
 func silentNodes(in input, kcm observation.Component) func(target) bool {
 	running := map[string]bool{}
-	for _, process := range in.facts.Handover.Processes {
+	for _, process := range in.Facts.Handover.Processes {
 		if process.EndedAt == nil {
 			running[process.NodeName] = true
 		}
@@ -288,10 +288,10 @@ func everyTarget(
 // with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
 // be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline.
 func waitingSince(in input) *time.Time {
-	since := in.facts.Handover.StartedAt
-	if in.o.Cluster.Spec.ControlPlane.Instructed() && in.facts.Origin != ucv1.OriginExternal &&
-		in.facts.Handover.ContendedAt == nil {
-		since = in.facts.Handover.ChangingSince
+	since := in.Facts.Handover.StartedAt
+	if in.Cluster.Spec.ControlPlane.Instructed() && in.Facts.Origin != ucv1.OriginExternal &&
+		in.Facts.Handover.ContendedAt == nil {
+		since = in.Facts.Handover.ChangingSince
 	}
 	if since == nil {
 		return nil
@@ -301,15 +301,15 @@ func waitingSince(in input) *time.Time {
 
 // untouched says that nothing was done to KCM that would have to be brought to its end.
 func untouched(in input) bool {
-	return in.facts.Handover == nil || in.facts.Handover.StartedAt == nil || unchanged(in)
+	return in.Facts.Handover == nil || in.Facts.Handover.StartedAt == nil || unchanged(in)
 }
 
 // unchanged says that no one has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
 // someone else changes can be left for long between the beginning of the hand-over and its first change.
 func unchanged(in input) bool {
-	controlPlane, known := in.o.ControlPlane.Get()
-	handover := in.facts.Handover
-	if !known || !in.o.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
+	controlPlane, known := in.ControlPlane.Get()
+	handover := in.Facts.Handover
+	if !known || !in.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
 		!controlPlane.KCM.RolledOut {
 		return false
 	}
@@ -321,7 +321,7 @@ func unchanged(in input) bool {
 
 // staticProblem names what the static pods of KCM do not agree on: the CCM can inherit it once only.
 func staticProblem(in input, kcm observation.Component) observation.Text {
-	if !in.o.Cluster.Spec.ControlPlane.Static() || in.facts.StartedAt != nil {
+	if !in.Cluster.Spec.ControlPlane.Static() || in.Facts.StartedAt != nil {
 		return observation.Text{}
 	}
 	for _, name := range []string{"cloud-provider", "cluster-name", "cluster-cidr", "allocate-node-cidrs",
@@ -339,7 +339,7 @@ func staticProblem(in input, kcm observation.Component) observation.Text {
 
 // staticMissing is kcmMissing for static pods.
 func staticMissing(in input) observation.Text {
-	container := in.o.Cluster.KubeControllerManager().Container
+	container := in.Cluster.KubeControllerManager().Container
 	return observation.Say("No Node of the user cluster shows a static pod with container " + container +
 		" in namespace kube-system; set spec.controlPlane.kubeControllerManager.container to the one that runs " +
 		"kube-controller-manager.")

@@ -15,19 +15,19 @@ const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
 // have to end once more. Where someone else changes KCM, the instructions have that order.
 func leaderEndsLast(in input) outcome.Outcome {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	kcm := controlPlane.KCM
 	switch {
 	case !known:
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
-	case in.facts.Handover.LoopsOffAt != nil,
-		in.o.Cluster.Spec.ControlPlane.Instructed(),
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
+	case in.Facts.Handover.LoopsOffAt != nil,
+		in.Cluster.Spec.ControlPlane.Instructed(),
 		!slices.ContainsFunc(kcm.Pods, handover.MayRunLoops):
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case in.o.KCMLease.IsUnknown():
-		return outcome.CannotLook("KCM's Lease", in.o.KCMLease.Why())
+	case in.KCMLease.IsUnknown():
+		return outcome.CannotLook("KCM's Lease", in.KCMLease.Why())
 	}
-	if keep := keepLeader(kcm, in.o.KCMLease.Value()); keep != nil {
+	if keep := keepLeader(kcm, in.KCMLease.Value()); keep != nil {
 		return outcome.Does(*keep)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

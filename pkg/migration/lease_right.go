@@ -31,10 +31,10 @@ func looksAtKCMLeaseRight(facts ucv1.Facts) bool {
 
 // kcmLease is KCM's, where it may be freed: we change KCM, so that its rollouts are ours, and it elects with a Lease alone.
 func kcmLease(in input) (formerLease, bool) {
-	lease, known := in.o.KCMLease.Get()
-	controlPlane, seen := in.o.ControlPlane.Get()
+	lease, known := in.KCMLease.Get()
+	controlPlane, seen := in.ControlPlane.Get()
 	kcm := controlPlane.KCM
-	if !known || !seen || in.o.Cluster.Spec.ControlPlane.Instructed() || !electsByLease(in, kcm.Arguments) ||
+	if !known || !seen || in.Cluster.Spec.ControlPlane.Instructed() || !electsByLease(in, kcm.Arguments) ||
 		slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool { return !electsByLease(in, process.Arguments) }) {
 		return formerLease{}, false
 	}
@@ -49,21 +49,21 @@ func electsByLease(in input, arguments observation.Arguments) bool {
 	if !arguments.Understood() || !arguments.True("leader-elect", true) {
 		return false
 	}
-	return kind == "leases" || !given && in.minor() >= leasesMinor
+	return kind == "leases" || !given && in.Minor() >= leasesMinor
 }
 
 // beforeKCMRolls is what makes the time short in which no KCM leads: its leader ends last, and we may free its Lease.
 func beforeKCMRolls(in input, action *outcome.Action) *outcome.Action {
-	kcm := in.o.ControlPlane.Value().KCM
+	kcm := in.ControlPlane.Value().KCM
 	if action == nil || action.Kind != outcome.ActionChangeArguments || action.Arguments.InUserCluster ||
 		action.Arguments.Target != kcm.Ref {
 		return nil
 	}
-	if keep := keepLeader(kcm, in.o.KCMLease.Value()); keep != nil {
+	if keep := keepLeader(kcm, in.KCMLease.Value()); keep != nil {
 		return keep
 	}
 	former, known := kcmLease(in)
-	if !known || in.facts.Handover.KCMLeaseGrantedAt != nil {
+	if !known || in.Facts.Handover.KCMLeaseGrantedAt != nil {
 		return nil
 	}
 	return &outcome.Action{
@@ -90,7 +90,7 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 
 // kcmLeaseRef names it also where it can't be looked at.
 func kcmLeaseRef(in input) observation.Ref {
-	namespace, name := in.o.ControlPlane.Value().KCM.Arguments.LeaderLease()
+	namespace, name := in.ControlPlane.Value().KCM.Arguments.LeaderLease()
 	return observation.Ref{Kind: "Lease", Namespace: namespace, Name: name}
 }
 
@@ -99,7 +99,7 @@ const revokePause = 10 * time.Minute
 
 // mayBeGranted says that something of our right is there, or may be.
 func mayBeGranted(in input) bool {
-	handover, right := in.facts.Handover, in.o.KCMLeaseRight
+	handover, right := in.Facts.Handover, in.KCMLeaseRight
 	return handover != nil && (right.Value().There || right.IsUnknown() && handover.KCMLeaseGrantedAt != nil)
 }
 
@@ -108,16 +108,16 @@ func granted(in input) bool {
 	if !mayBeGranted(in) {
 		return false
 	}
-	revoked := in.facts.Handover.KCMLeaseRevokedAt
-	return revoked == nil || in.now.Sub(revoked.Time) >= revokePause
+	revoked := in.Facts.Handover.KCMLeaseRevokedAt
+	return revoked == nil || in.Now.Sub(revoked.Time) >= revokePause
 }
 
 // rightIsOver: KCM has rolled out, and its Lease is not one that is still to be freed. The hand-over has no time for it, and an
 // rollback at its end only, where it was refused before.
 func rightIsOver(in input, decision Decision) bool {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	inTime := ccmHasTakenOver(in) && !rollingBack(in) || decision.Step == ucv1.StepRollbackAddons && decision.Calls() != nil
-	return inTime && known && controlPlane.KCM.RolledOut && in.o.Connection.Reachable && !kcmLeaseOrphaned(in)
+	return inTime && known && controlPlane.KCM.RolledOut && in.Connection.Reachable && !kcmLeaseOrphaned(in)
 }
 
 // takeBack does it; it holds when there is nothing to do. What was noted is forgotten only when nothing is seen to be there.
@@ -130,8 +130,8 @@ func takeBack(in input) outcome.Outcome {
 
 func forgetRight(in input) outcome.Outcome {
 	out := outcome.Holds(ucv1.HoldsReason, "")
-	if right, known := in.o.KCMLeaseRight.Get(); known && !right.There && in.facts.Handover != nil {
-		return in.adds(out, func(facts *ucv1.Facts) {
+	if right, known := in.KCMLeaseRight.Get(); known && !right.There && in.Facts.Handover != nil {
+		return in.Adds(out, func(facts *ucv1.Facts) {
 			facts.Handover.KCMLeaseGrantedAt, facts.Handover.KCMLeaseRevokedAt = nil, nil
 		})
 	}
@@ -145,7 +145,7 @@ func kcmLeaseOrphaned(in input) bool {
 	lives := func(process observation.Process) bool {
 		return process.ContainerID == holder.ContainerID && !process.Ended
 	}
-	return known && found && !former.lease.Stale(in.now) && !slices.ContainsFunc(in.o.ControlPlane.Value().KCM.Pods, lives)
+	return known && found && !former.lease.Stale(in.Now) && !slices.ContainsFunc(in.ControlPlane.Value().KCM.Pods, lives)
 }
 
 func revoke(in input) outcome.Outcome {
@@ -153,24 +153,24 @@ func revoke(in input) outcome.Outcome {
 	out := outcome.Does(outcome.Action{
 		Kind: outcome.ActionRevokeLease, Objects: rightTo(lease.Ref), Lease: &lease, Why: "Taking back our right to free KCM's Lease.",
 	})
-	return in.adds(out, func(facts *ucv1.Facts) { facts.Handover.KCMLeaseRevokedAt = in.stamp() })
+	return in.Adds(out, func(facts *ucv1.Facts) { facts.Handover.KCMLeaseRevokedAt = in.Stamp() })
 }
 
 // rightGone is asked before all is finished, and at the end of a rollback: nothing looks at our right afterwards.
 func rightGone(in input) outcome.Outcome {
-	right, known := in.o.KCMLeaseRight.Get()
+	right, known := in.KCMLeaseRight.Get()
 	switch {
-	case in.o.KCMLeaseRight.IsUnknown():
-		return outcome.CannotLook("our right to free KCM's Lease", in.o.KCMLeaseRight.Why())
+	case in.KCMLeaseRight.IsUnknown():
+		return outcome.CannotLook("our right to free KCM's Lease", in.KCMLeaseRight.Why())
 	case !known || !right.There:
 		return forgetRight(in)
 	case kcmLeaseOrphaned(in) && !rollingBack(in):
 		return outcome.WaitsUntil(
 			ucv1.RollingOutReason,
-			observation.Say("The next KCM takes ", in.o.KCMLease.Value(), ", whose holder has ended."),
+			observation.Say("The next KCM takes ", in.KCMLease.Value(), ", whose holder has ended."),
 			time.Second,
 		)
-	case in.facts.Handover.KCMLeaseRevokedAt == nil:
+	case in.Facts.Handover.KCMLeaseRevokedAt == nil:
 		return revoke(in)
 	}
 	binding := observation.Ref{Kind: "RoleBinding", Namespace: kcmLeaseRef(in).Namespace, Name: KCMLeaseRole}

@@ -12,11 +12,11 @@ import (
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
 func letsGo(in input) string {
 	switch {
-	case in.o.Cluster.Annotations[ucv1.AbandonAnnotation] == "true":
+	case in.Cluster.Annotations[ucv1.AbandonAnnotation] == "true":
 		return "annotation " + ucv1.AbandonAnnotation + " says so"
-	case in.o.NamespaceTerminating.Value():
+	case in.NamespaceTerminating.Value():
 		return "its namespace is being deleted"
-	case in.o.ControlPlane.IsAbsent():
+	case in.ControlPlane.IsAbsent():
 		return "its control plane is gone"
 	}
 	return ""
@@ -43,8 +43,8 @@ func goesAlthoughPaused(in input, decision Decision) bool {
 
 // revokedFirst takes our right to KCM's Lease back before a Cluster goes.
 func revokedFirst(in input, decision Decision) Decision {
-	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && granted(in) && in.o.Connection.Reachable {
-		out := revoke(in.after(decision))
+	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && granted(in) && in.Connection.Reachable {
+		out := revoke(in.From(decision.Facts))
 		decision.Action, decision.Facts = out.Action, out.Facts
 	}
 	return decision
@@ -67,7 +67,7 @@ func (d Decision) leaving(until string) Decision {
 // where leaving is safe: exactly one manager is seen to run the loops and no Machine is half replaced. A completed migration
 // has nothing half replaced, and is asked for its manager like any other.
 func decideDeletion(in input) Decision {
-	if probe := in.o.Probe.Value(); len(probe.Left) > 0 {
+	if probe := in.Probe.Value(); len(probe.Left) > 0 {
 		return stopAt(in, currentStep(in), outcome.Does(pruneVerb(probe.Left)))
 	}
 	if rollingBack(in) {
@@ -76,13 +76,13 @@ func decideDeletion(in input) Decision {
 	if untouched(in) {
 		return stopAt(in, currentStep(in), release(in, "nothing is in the middle"))
 	}
-	if in.facts.Handover.FinishedAt == nil {
+	if in.Facts.Handover.FinishedAt == nil {
 		return walk(in).leaving("the hand-over is complete, so that the cloud loops do not stay off")
 	}
 	if out := attendedFirst(in); !out.Holds {
 		return stopAt(in, ucv1.StepHandover, failIfRefused(in, out)).leaving("the CCM is seen to run the cloud loops")
 	}
-	if in.facts.CompletedAt == nil {
+	if in.Facts.CompletedAt == nil {
 		if out := rollout.Leave(rollInput(in)); !out.Holds {
 			return stopAt(in, ucv1.StepRoll, out).leaving("what was begun is rolled out")
 		}
@@ -113,20 +113,20 @@ func attendedFirst(in input) outcome.Outcome {
 // ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not
 // compared.
 func ccmAsApplied(in input) bool {
-	addons, known := in.o.Addons.Get()
-	return in.o.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
+	addons, known := in.Addons.Get()
+	return in.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
 }
 
 // ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that
 // has ended keeps its Lease, and one that crashes at every start acquires it and never renews it.
 func ccmSeenToLead(in input) outcome.Outcome {
 	switch {
-	case !in.o.Fence.IsKnown():
-		return outcome.CannotLook("the fence", in.o.Fence.Why())
-	case in.o.CCMLease.IsUnknown():
-		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
-	case !in.o.CCMProcesses.IsKnown():
-		return outcome.CannotLook("the CCM's processes", in.o.CCMProcesses.Why())
+	case !in.Fence.IsKnown():
+		return outcome.CannotLook("the fence", in.Fence.Why())
+	case in.CCMLease.IsUnknown():
+		return outcome.CannotLook("the CCM's Lease", in.CCMLease.Why())
+	case !in.CCMProcesses.IsKnown():
+		return outcome.CannotLook("the CCM's processes", in.CCMProcesses.Why())
 	case fenceWasClosed(in):
 		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+openFence(in))
 	}
@@ -142,12 +142,12 @@ func ccmSeenToLead(in input) outcome.Outcome {
 
 // leaderLives contradicts a Lease that is not old yet.
 func leaderLives(in input) outcome.Outcome {
-	lease := in.o.CCMLease.Value()
-	holder, found := formerLease{lease: lease, processes: in.o.CCMProcesses.Value(), bound: true}.holder()
+	lease := in.CCMLease.Value()
+	holder, found := formerLease{lease: lease, processes: in.CCMProcesses.Value(), bound: true}.holder()
 	switch {
 	case found && holder.Ended:
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds ", lease, ", has ended.")
-	case !lease.Alive(in.now):
+	case !lease.Alive(in.Now):
 		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired ", lease, " and did not renew it yet.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")

@@ -25,19 +25,19 @@ func wantsLock(facts ucv1.Facts) bool {
 
 // lockFindings are all objections against protocol LeaderMigration, before anything is touched.
 func lockFindings(in input) (findings []observation.Finding, unknown string) {
-	if in.o.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
+	if in.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
 		return nil, ""
 	}
 	var problems []observation.Text
-	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+	if in.Cluster.Spec.ControlPlane.Instructed() {
 		problems = append(problems, observation.Say("the control plane is changed by someone else, and instructions for the lock are "+
 			"not written yet."))
 	}
-	if provider, known := in.o.Provider.Get(); known {
-		_, unfit := handover.RenderLock(in.o.Cluster.Spec.Version, provider.InTreeName)
+	if provider, known := in.Provider.Get(); known {
+		_, unfit := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
 		problems = append(problems, observation.Texts(unfit)...)
 	}
-	if controlPlane, known := in.o.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
+	if controlPlane, known := in.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
 		problems = append(problems, lockArgumentProblems(in, controlPlane.KCM)...)
 	}
 	held, unknown := lockIsHeld(in)
@@ -52,11 +52,11 @@ func lockFindings(in input) (findings []observation.Finding, unknown string) {
 }
 
 func lockIsHeld(in input) (problems []observation.Text, unknown string) {
-	lock, known := in.o.Lock.Get()
+	lock, known := in.Lock.Get()
 	switch {
-	case !known && in.o.Connection.Reachable:
-		return nil, "the migration lock: " + in.o.Lock.Why()
-	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.now):
+	case !known && in.Connection.Reachable:
+		return nil, "the migration lock: " + in.Lock.Why()
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.Now):
 		return []observation.Text{observation.Say(lock.Lease, " is held by "+lock.Lease.Holder+
 			" already: someone else hands loops over by it. Wait until that is done.")}, ""
 	}
@@ -77,7 +77,7 @@ func lockArgumentProblems(in input, kcm observation.Component) (problems []obser
 	}
 	// Both managers keep the migration lock in the namespace of their main one.
 	// https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L353
-	ours, _, _ := strings.Cut(in.o.Fence.Value().Lease, "/")
+	ours, _, _ := strings.Cut(in.Fence.Value().Lease, "/")
 	if theirs, _ := arguments.LeaderLease(); ours != "" && theirs != ours {
 		problem(" keeps its Leases in namespace " + theirs + " and the CCM in " + ours +
 			", so they would have two locks; remove --leader-elect-resource-namespace.")

@@ -43,12 +43,12 @@ func lockStages(last, silent stage) []stage {
 }
 
 func lockAllowed(in input) outcome.Outcome {
-	lock, known := in.o.Lock.Get()
+	lock, known := in.Lock.Get()
 	switch {
-	case !wantsLock(in.facts):
+	case !wantsLock(in.Facts):
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", in.Lock.Why())
 	case !lock.Granted:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting " +
 			"both managers hold it."})
@@ -62,25 +62,25 @@ func lockAllowed(in input) outcome.Outcome {
 
 // kcmArmed gives KCM the lock once. Without it again, someone else did it.
 func kcmArmed(in input) outcome.Outcome {
-	if !wantsLock(in.facts) || in.facts.Handover.LoopsOffAt != nil && in.o.Fence.Value().Open {
+	if !wantsLock(in.Facts) || in.Facts.Handover.LoopsOffAt != nil && in.Fence.Value().Open {
 		return outcome.Holds(ucv1.HoldsReason, "") // Its loops are off, which the next lines are about.
 	}
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
 	if handover.MayRunUnlocked(kcm.Arguments) {
-		if in.facts.Handover.LockArmedAt != nil {
+		if in.Facts.Handover.LockArmedAt != nil {
 			return contention(in, handover.Contended(kcm))
 		}
 		return armKCM(in, kcm)
 	}
-	if in.facts.Handover.LockArmedAt == nil && handover.Armed(kcm.Arguments) {
-		return in.records("Recording that "+kcm.String()+" has the migration lock.", in.lockArmedNow)
+	if in.Facts.Handover.LockArmedAt == nil && handover.Armed(kcm.Arguments) {
+		return in.Records("Recording that "+kcm.String()+" has the migration lock.", in.lockArmedNow)
 	}
 	if doubts := handover.LockDoubts(silence(in)); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Join(doubts, " "), 2*time.Second)
@@ -89,10 +89,10 @@ func kcmArmed(in input) outcome.Outcome {
 }
 
 func armKCM(in input, kcm observation.Component) outcome.Outcome {
-	if !in.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+	if !in.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
-	configuration, problems := handover.RenderLock(in.o.Cluster.Spec.Version, in.o.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(in.Cluster.Spec.Version, in.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return outcome.Fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
 	}
@@ -100,29 +100,29 @@ func armKCM(in input, kcm observation.Component) outcome.Outcome {
 		return out
 	}
 	file := configuration.File
-	file.ConfigMap = LockConfigMap(in.o.Cluster)
+	file.ConfigMap = LockConfigMap(in.Cluster)
 	out := outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
 		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
 	})
-	return in.adds(out, in.lockArmedNow)
+	return in.Adds(out, in.lockArmedNow)
 }
 
-func (in input) lockArmedNow(facts *ucv1.Facts) { facts.Handover.LockArmedAt = in.stamp() }
+func (in input) lockArmedNow(facts *ucv1.Facts) { facts.Handover.LockArmedAt = in.Stamp() }
 
 // LockConfigMap is the ConfigMap beside the Cluster with the lock's file for KCM.
 func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
 
 // lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
 func lockHeld(in input, kcm observation.Component) outcome.Outcome {
-	lock, known := in.o.Lock.Get()
+	lock, known := in.Lock.Get()
 	switch {
 	case !handover.Armed(kcm.Arguments):
 		return outcome.Holds(ucv1.HoldsReason, "") // The loops are off there already.
 	case !known:
-		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
-	case lock.Lease.Holder == "" || !lock.Lease.Renewed(in.now):
+		return outcome.CannotLook("the migration lock", in.Lock.Why())
+	case lock.Lease.Holder == "" || !lock.Lease.Renewed(in.Now):
 		return outcome.WaitsUntil(
 			ucv1.ArmingReason,
 			"No one holds the migration lock yet. If it stays so, KCM is not "+
@@ -136,21 +136,21 @@ func lockHeld(in input, kcm observation.Component) outcome.Outcome {
 
 // ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
 func ccmArmed(in input) outcome.Outcome {
-	if !wantsLock(in.facts) {
+	if !wantsLock(in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	open := fenceOpen(in)
 	if !open.Holds {
 		return open
 	}
-	leads := leadsUnlessEmpty(in.with(open))
+	leads := leadsUnlessEmpty(in.With(open))
 	leads.Facts = cmp.Or(leads.Facts, open.Facts)
 	return leads
 }
 
 // leadsUnlessEmpty: without Nodes no CCM runs, and the loops have nothing to do. The last line deals with that.
 func leadsUnlessEmpty(in input) outcome.Outcome {
-	if nodes, known := in.o.Nodes.Get(); known && len(nodes) == 0 {
+	if nodes, known := in.Nodes.Get(); known && len(nodes) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return leading(in)
@@ -165,7 +165,7 @@ func lockLeavesKCM(in input) outcome.Outcome {
 	if !out.Holds {
 		return out
 	}
-	kcm := in.o.ControlPlane.Value().KCM
+	kcm := in.ControlPlane.Value().KCM
 	if !handover.Armed(kcm.Arguments) {
 		return out
 	}
@@ -184,20 +184,20 @@ func disarm(change *outcome.ArgumentChange) {
 
 // lockTaken is the moment at which the CCM runs the loops: it runs them while it holds both Leases.
 func lockTaken(in input) outcome.Outcome {
-	if !wantsLock(in.facts) {
+	if !wantsLock(in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	lock, known := in.o.Lock.Get()
-	nodes, nodesKnown := in.o.Nodes.Get()
+	lock, known := in.Lock.Get()
+	nodes, nodesKnown := in.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
+		return outcome.CannotLook("the migration lock", in.Lock.Why())
 	}
-	taken := lock.Lease.Holder != "" && lock.Lease.Holder == in.o.CCMLease.Value().Holder && lock.Lease.Renewed(in.now)
+	taken := lock.Lease.Holder != "" && lock.Lease.Holder == in.CCMLease.Value().Holder && lock.Lease.Renewed(in.Now)
 	if !taken && (!nodesKnown || len(nodes) > 0) {
 		return lockAwaited(in, lock.Lease)
 	}
-	return in.records("Recording that the CCM has the migration lock, which no one needs any more.", func(facts *ucv1.Facts) {
-		facts.Handover.LockTakenAt = in.stamp()
+	return in.Records("Recording that the CCM has the migration lock, which no one needs any more.", func(facts *ucv1.Facts) {
+		facts.Handover.LockTakenAt = in.Stamp()
 		if taken {
 			facts.Handover.GapSeconds = lockGap(in)
 		}
@@ -207,7 +207,7 @@ func lockTaken(in input) outcome.Outcome {
 // lockAwaited frees a lock whose holder has ended: the CCM would wait for one lease duration otherwise. A KCM that was not
 // seen to end keeps it, because its process could go on.
 func lockAwaited(in input, lease observation.Lease) outcome.Outcome {
-	if lease.Holder != "" && handover.HeldByTheDead(in.facts.Handover.Processes, lease) {
+	if lease.Holder != "" && handover.HeldByTheDead(in.Facts.Handover.Processes, lease) {
 		return outcome.Does(outcome.Action{
 			Kind: outcome.ActionReleaseLock, Objects: []observation.Ref{lease.Ref},
 			Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the CCM takes it now.",
@@ -222,9 +222,9 @@ func lockAwaited(in input, lease observation.Lease) outcome.Outcome {
 
 // lockGap counts from the first end of a KCM process after the loops were switched off: its holder did not end before.
 func lockGap(in input) *int64 {
-	off := in.facts.Handover.LoopsOffAt
+	off := in.Facts.Handover.LoopsOffAt
 	var first *metav1.MicroTime
-	for _, process := range in.facts.Handover.Processes {
+	for _, process := range in.Facts.Handover.Processes {
 		if end := process.EndedAt; end != nil && off != nil && !end.Time.Before(off.Time) && (first == nil || end.Before(first)) {
 			first = end
 		}
@@ -232,7 +232,7 @@ func lockGap(in input) *int64 {
 	if first == nil {
 		return nil
 	}
-	seconds := int64(math.Ceil(in.now.Sub(first.Time).Seconds()))
+	seconds := int64(math.Ceil(in.Now.Sub(first.Time).Seconds()))
 	return &seconds
 }
 
@@ -246,13 +246,13 @@ func lockRemoved(in input) outcome.Outcome {
 
 // lockGone deletes what is left of the lock when no one holds it.
 func lockGone(in input) outcome.Outcome {
-	lock, known := in.o.Lock.Get()
+	lock, known := in.Lock.Get()
 	switch {
-	case in.facts.Handover.ContendedAt != nil:
+	case in.Facts.Handover.ContendedAt != nil:
 		return outcome.Holds(ucv1.HoldsReason, "") // It was removed before the hand-over was begun again.
 	case !known:
-		return outcome.CannotLook("the migration lock", in.o.Lock.Why())
-	case lock.Lease.Holder != "" && !lock.Lease.Stale(in.now):
+		return outcome.CannotLook("the migration lock", in.Lock.Why())
+	case lock.Lease.Holder != "" && !lock.Lease.Stale(in.Now):
 		return outcome.WaitsUntil(
 			ucv1.ArmingReason,
 			observation.Say(lock.Lease, " is still held by "+lock.Lease.Holder+"; it is deleted when no one holds it."),

@@ -78,26 +78,26 @@ func share(span time.Duration, uid string, at time.Time) time.Duration {
 
 // lookAhead says when the next look is due, and what the one of this pass found.
 func lookAhead(in input, decision Decision) Decision {
-	decision.Facts = &in.facts
-	if !wantsLooks(in.o.Cluster) {
-		in.facts.LookAhead = nil
-		if !in.o.Cluster.ExternalCloudProvider() {
-			in.facts.UnattendedSince = nil // Nothing will tell when it is over.
+	decision.Facts = &in.Facts
+	if !wantsLooks(in.Cluster) {
+		in.Facts.LookAhead = nil
+		if !in.Cluster.ExternalCloudProvider() {
+			in.Facts.UnattendedSince = nil // Nothing will tell when it is over.
 		}
 		return decision
 	}
-	look := ucv1.LookAheadStatus{NextAt: in.stampAfter(share(lookSpread, string(in.o.Cluster.UID), in.now))}
-	if before := in.facts.LookAhead; before != nil && before.NextAt != nil {
+	look := ucv1.LookAheadStatus{NextAt: in.StampAfter(share(lookSpread, string(in.Cluster.UID), in.Now))}
+	if before := in.Facts.LookAhead; before != nil && before.NextAt != nil {
 		look = *before
 	}
-	if in.o.Look == observation.LookDone {
+	if in.Look == observation.LookDone {
 		asked := in
-		asked.facts.Origin = ucv1.OriginMigrating
+		asked.Facts.Origin = ucv1.OriginMigrating
 		decision.Readiness, decision.Findings = judgeLook(asked)
 		look = looked(in, look, decision.Readiness)
 		if decision.Failure == nil && decision.Wait == nil { // Otherwise, the arguments say more.
-			look.LeaderAt, look.Leader = in.stamp(), leader(asked)
-			in.facts.UnattendedSince = unattendedInTree(in, look.Leader)
+			look.LeaderAt, look.Leader = in.Stamp(), leader(asked)
+			in.Facts.UnattendedSince = unattendedInTree(in, look.Leader)
 		}
 	} else {
 		decision.Readiness = &Readiness{
@@ -108,28 +108,28 @@ func lookAhead(in input, decision Decision) Decision {
 	}
 	decision.Attendance = attendInTree(in, look, decision)
 	look.NextAt = soonerLook(in, look, decision.Attendance)
-	in.facts.LookAhead = &look
-	switch until := nextLook(&look, in.o.Cluster.Generation).Sub(in.now); {
+	in.Facts.LookAhead = &look
+	switch until := nextLook(&look, in.Cluster.Generation).Sub(in.Now); {
 	case until > 0:
 		decision.LookAfter = until
-	case in.o.Look == observation.LookGoesOn:
+	case in.Look == observation.LookGoesOn:
 		decision.LookAfter = lookGoesOn
 	default:
-		decision.LookAfter = lookTurn + share(lookTurn, string(in.o.Cluster.UID), in.now)
+		decision.LookAfter = lookTurn + share(lookTurn, string(in.Cluster.UID), in.Now)
 	}
 	return decision
 }
 
 // looked notes a look, and when the next one is due.
 func looked(in input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.LookAheadStatus {
-	jitter := share(lookJitter, string(in.o.Cluster.UID), in.now)
-	look.Generation = in.o.Cluster.Generation
-	look.NextAt = in.stampAfter(lookEvery - jitter)
+	jitter := share(lookJitter, string(in.Cluster.UID), in.Now)
+	look.Generation = in.Cluster.Generation
+	look.NextAt = in.StampAfter(lookEvery - jitter)
 	if readiness.Reason == ucv1.CouldNotLookReason {
-		look.NextAt = in.stampAfter(lookRetry + jitter)
+		look.NextAt = in.StampAfter(lookRetry + jitter)
 	}
-	if in.o.Connection.Reachable {
-		look.LookedAt = in.stamp()
+	if in.Connection.Reachable {
+		look.LookedAt = in.Stamp()
 	}
 	return look
 }
@@ -139,7 +139,7 @@ func looked(in input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.Look
 func judgeLook(asked input) (*Readiness, []observation.Finding) {
 	out := judgePreflight(asked)
 	findings := out.Findings
-	if asked.o.Connection.Reachable {
+	if asked.Connection.Reachable {
 		findings = append([]observation.Finding{}, findings...)
 	}
 	return readinessOf(asked, out), findings
@@ -164,8 +164,8 @@ func readinessOf(asked input, out outcome.Outcome) *Readiness {
 
 // kcmRunsLoops says that its arguments do, so that someone has to lead with them.
 func kcmRunsLoops(in input) bool {
-	kcm := in.o.ControlPlane.Value().KCM
-	return in.o.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
+	kcm := in.ControlPlane.Value().KCM
+	return in.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
 }
 
 // AwaitsLeader says that the holder of KCM's Lease is no pod which we see, or one that seems to have left off, and that the Lease

@@ -39,7 +39,7 @@ func TestLoopsThatAreOffAreNeverAnOriginal(t *testing.T) {
 	out := originalsKept(in, kcm)
 	g.Expect(out.Holds).To(BeFalse())
 	g.Expect(out.Facts.Handover.Original).To(HaveLen(1))
-	g.Expect(originalsKept(in.with(out), kcm).Holds).To(BeTrue())
+	g.Expect(originalsKept(in.With(out), kcm).Holds).To(BeTrue())
 
 	kcm.Arguments = switchedOff()
 	g.Expect(originalsKept(in, kcm).Holds).To(BeTrue(), "to give them back would leave the cluster without any")

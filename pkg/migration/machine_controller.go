@@ -37,9 +37,9 @@ func machineController(in input) outcome.Outcome {
 	if out := ccmCanServe(in); !out.Holds {
 		return out
 	}
-	if in.facts.MachineControllerConfiguredAt == nil {
-		return in.records("Recording that new Machines join with an external cloud provider.", func(facts *ucv1.Facts) {
-			facts.MachineControllerConfiguredAt = in.stamp()
+	if in.Facts.MachineControllerConfiguredAt == nil {
+		return in.Records("Recording that new Machines join with an external cloud provider.", func(facts *ucv1.Facts) {
+			facts.MachineControllerConfiguredAt = in.Stamp()
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
@@ -47,7 +47,7 @@ func machineController(in input) outcome.Outcome {
 
 // flagsBegun says that some of the Deployments have their flag: new Machines may join external.
 func flagsBegun(in input) bool {
-	return slices.ContainsFunc(in.o.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
+	return slices.ContainsFunc(in.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
 }
 
 // machineControllerDeployments are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
@@ -56,17 +56,17 @@ func machineControllerDeployments(in input) ([]observation.MachineControllerDepl
 	stop := func(out outcome.Outcome) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
 		return nil, &out
 	}
-	deployments, known := in.o.MachineController.Get()
+	deployments, known := in.MachineController.Get()
 	if !known {
-		return stop(outcome.CannotLook("the machine-controller", in.o.MachineController.Why()))
+		return stop(outcome.CannotLook("the machine-controller", in.MachineController.Why()))
 	}
 	if !MachineControllerWanted(deployments) {
-		machines, known := in.o.Machines.Get()
+		machines, known := in.Machines.Get()
 		switch {
-		case in.o.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
+		case in.Machines.IsAbsent() || known && len(machines.Machines)+len(machines.Deployments) == 0:
 			return stop(outcome.Holds(ucv1.HoldsReason, "The cluster has no machine-controller and no Machines."))
 		case !known:
-			return stop(outcome.CannotLook("the Machines", in.o.Machines.Why()))
+			return stop(outcome.CannotLook("the Machines", in.Machines.Why()))
 		}
 	}
 	if gap := MachineControllerGap(deployments); gap.Words != "" {
@@ -111,9 +111,9 @@ func MachineControllerGap(deployments []observation.MachineControllerDeployment)
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
 // count as up-to-date by its age.
 func setFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
-	if in.facts.MachineControllerConfiguredAt != nil {
+	if in.Facts.MachineControllerConfiguredAt != nil {
 		why := "Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again."
-		return in.records(why, func(facts *ucv1.Facts) { facts.MachineControllerConfiguredAt = nil })
+		return in.Records(why, func(facts *ucv1.Facts) { facts.MachineControllerConfiguredAt = nil })
 	}
 	// It led when the hand-over was finished, and a Cluster may have been away since.
 	if out := ccmCanServe(in); !out.Holds {
@@ -148,9 +148,9 @@ func rollbackMachineController(in input) outcome.Outcome {
 			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
-	if in.facts.Rollback.MachineControllerRevertedAt == nil {
-		return in.records("Recording that new Machines join in-tree.", func(facts *ucv1.Facts) {
-			facts.Rollback.MachineControllerRevertedAt = in.stamp()
+	if in.Facts.Rollback.MachineControllerRevertedAt == nil {
+		return in.Records("Recording that new Machines join in-tree.", func(facts *ucv1.Facts) {
+			facts.Rollback.MachineControllerRevertedAt = in.Stamp()
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -158,9 +158,9 @@ func rollbackMachineController(in input) outcome.Outcome {
 
 // unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
 func unsetFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
-	if in.facts.Rollback.MachineControllerRevertedAt != nil {
+	if in.Facts.Rollback.MachineControllerRevertedAt != nil {
 		why := "Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again."
-		return in.records(why, func(facts *ucv1.Facts) { facts.Rollback.MachineControllerRevertedAt = nil })
+		return in.Records(why, func(facts *ucv1.Facts) { facts.Rollback.MachineControllerRevertedAt = nil })
 	}
 	return outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{deployment.Ref},

@@ -68,9 +68,9 @@ func wholeControlPlane(in input,
 	change func(observation.Component) (*outcome.ArgumentChange, string),
 	held string,
 ) outcome.Outcome {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	var unclaimed, foreign []observation.Text
 	for _, neighbor := range controlPlane.Neighbors {
@@ -100,10 +100,10 @@ func wholeControlPlane(in input,
 
 // originalsOfOthersKept is for a component that the spec has named since the start: a rollback gives it back what it has now.
 func originalsOfOthersKept(in input) outcome.Outcome {
-	for _, component := range in.o.ControlPlane.Value().Others {
-		if in.facts.Handover != nil && component.Arguments.Understood() && original(in.facts, component.Name) == nil {
-			return in.records("Recording the flags of "+component.String()+" before it is changed.", func(facts *ucv1.Facts) {
-				keepOriginals(facts, in.o.ControlPlane.Value().KCM, component)
+	for _, component := range in.ControlPlane.Value().Others {
+		if in.Facts.Handover != nil && component.Arguments.Understood() && original(in.Facts, component.Name) == nil {
+			return in.Records("Recording the flags of "+component.String()+" before it is changed.", func(facts *ucv1.Facts) {
+				keepOriginals(facts, in.ControlPlane.Value().KCM, component)
 			})
 		}
 	}

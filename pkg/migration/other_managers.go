@@ -23,25 +23,25 @@ const (
 // bound says that it runs no loop beside KCM, or beside our CCM. With the migration lock that is not so: one without it may
 // get the Lease that our CCM has by then, and runs the loops beside a KCM that holds the lock.
 func bound(in input, m observation.ForeignCCM, by held) bool {
-	fence := in.o.Fence.Value()
+	fence := in.Fence.Value()
 	if fence.Lease == "" || !m.Elects() || m.Lease() != fence.Lease || locks(in) {
 		return false
 	}
-	opened := in.facts.Handover != nil && in.facts.Handover.FenceOpenedAt != nil
+	opened := in.Facts.Handover != nil && in.Facts.Handover.FenceOpenedAt != nil
 	return by == byLease || (m.Identity == fence.Identity && (len(fence.Allowed) == 0 || opened && fence.Open))
 }
 
 // locks says that the CCM has the migration lock, or is going to have it.
 func locks(in input) bool {
-	undecided := in.facts.Handover == nil && in.o.Cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
-	return undecided || wantsLock(in.facts)
+	undecided := in.Facts.Handover == nil && in.Cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
+	return undecided || wantsLock(in.Facts)
 }
 
 // strangers are the other managers that nothing holds and no one vouched for.
 func strangers(in input, by held, counts func(observation.ForeignCCM) bool) []observation.ForeignCCM {
-	return slices.DeleteFunc(slices.Clone(in.o.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
+	return slices.DeleteFunc(slices.Clone(in.ForeignCCMs.Value()), func(m observation.ForeignCCM) bool {
 		return m.Harmless() || !counts(m) || bound(in, m, by) ||
-			slices.Contains(in.o.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
+			slices.Contains(in.Cluster.Spec.Handover.AcceptOtherManagers, m.String())
 	})
 }
 
@@ -50,10 +50,10 @@ const foreignCCMs = "other cloud-controller-managers of the user cluster"
 // unseenManagers says why nothing can be said of them; empty when it can. What binds one is told by the fence.
 func unseenManagers(in input) string {
 	switch {
-	case in.o.ForeignCCMs.IsUnknown():
-		return in.o.ForeignCCMs.Why()
-	case len(in.o.ForeignCCMs.Value()) > 0 && in.o.Fence.IsUnknown():
-		return "the fence: " + in.o.Fence.Why()
+	case in.ForeignCCMs.IsUnknown():
+		return in.ForeignCCMs.Why()
+	case len(in.ForeignCCMs.Value()) > 0 && in.Fence.IsUnknown():
+		return "the fence: " + in.Fence.Why()
 	}
 	return ""
 }
@@ -62,7 +62,7 @@ func unseenManagers(in input) string {
 // that an adoption is about to replace by ours does not.
 func checkOtherManagers(in input) (*observation.Finding, string) {
 	switch {
-	case !in.o.Connection.Reachable:
+	case !in.Connection.Reachable:
 		return nil, ""
 	case unseenManagers(in) != "":
 		return nil, foreignCCMs + ": " + unseenManagers(in)
@@ -76,12 +76,12 @@ func checkOtherManagers(in input) (*observation.Finding, string) {
 
 // adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.
 func adopts(in input, m observation.ForeignCCM) bool {
-	return m.SameName && in.o.Cluster.Spec.Addons.Adoption == ucv1.Adopt && protocol(in) != ucv1.SerializedProtocol
+	return m.SameName && in.Cluster.Spec.Addons.Adoption == ucv1.Adopt && protocol(in) != ucv1.SerializedProtocol
 }
 
 func protocol(in input) ucv1.HandoverProtocol {
-	if in.facts.Handover != nil {
-		return in.facts.Handover.Protocol
+	if in.Facts.Handover != nil {
+		return in.Facts.Handover.Protocol
 	}
 	choice, _, _ := chooseProtocol(in)
 	return choice.protocol
@@ -108,7 +108,7 @@ func aloneStill(in input, guard outcome.Outcome) outcome.Outcome {
 		return guard
 	case out.Failure != nil:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Text(), " Nothing is rolled until then.")
-	case in.facts.CompletedAt != nil:
+	case in.Facts.CompletedAt != nil:
 		return guard
 	}
 	return out
@@ -154,7 +154,7 @@ func describe(in input, m observation.ForeignCCM, by held) observation.Text {
 
 func describeLoops(in input, m observation.ForeignCCM, by held) observation.Text {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
-	fence := in.o.Fence.Value()
+	fence := in.Fence.Value()
 	runs, lease := "It runs "+wording.Names(m.Loops()), leaseRef(m.Lease())
 	switch {
 	case m.NodesOnly:
@@ -177,7 +177,7 @@ func describeLoops(in input, m observation.ForeignCCM, by held) observation.Text
 // idleManagers names those that are there and have no pods; empty when there are none.
 func idleManagers(in input) string {
 	var names []string
-	for _, m := range in.o.ForeignCCMs.Value() {
+	for _, m := range in.ForeignCCMs.Value() {
 		if m.Idle {
 			names = append(names, m.String())
 		}

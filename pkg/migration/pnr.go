@@ -18,15 +18,15 @@ import (
 // What a person takes away again makes the rollback possible again; what could not be looked at changes nothing. Nil: there is
 // nothing to judge.
 func judgePointOfNoReturn(in input) (status *ucv1.PointOfNoReturnStatus, at *metav1.Time) {
-	at = in.facts.PointOfNoReturnAt
-	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Handover == nil || in.facts.Rollback != nil {
+	at = in.Facts.PointOfNoReturnAt
+	if in.Facts.Origin != ucv1.OriginMigrating || in.Facts.Handover == nil || in.Facts.Rollback != nil {
 		return nil, at
 	}
 	passed, unknown := pointOfNoReturn(in)
 	switch {
 	case len(passed) > 0:
 		if at == nil {
-			at = in.stamp()
+			at = in.Stamp()
 		}
 		return &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnPassed, Reason: observation.Join(passed, " ").Words}, at
 	case len(unknown) > 0:
@@ -39,7 +39,7 @@ func judgePointOfNoReturn(in input) (status *ucv1.PointOfNoReturnStatus, at *met
 // passesNext says what would pass it: the controller itself at the end only, other people at any time.
 func passesNext(in input) string {
 	next := "The controller passes it at step Complete. Earlier, these pass it: a volume that the CSI driver makes"
-	if !in.o.Provider.Value().SharesLoadBalancerNames {
+	if !in.Provider.Value().SharesLoadBalancerNames {
 		next += ", a load balancer of another Service"
 	}
 	return next + ", a Machine without MachineDeployment that joins with an external cloud provider."
@@ -47,7 +47,7 @@ func passesNext(in input) string {
 
 // pointOfNoReturn names what a rollback could not take back, whoever made it, and what could not be looked at.
 func pointOfNoReturn(in input) (passed []observation.Text, unknown []string) {
-	if completed := in.facts.CompletedAt; completed != nil {
+	if completed := in.Facts.CompletedAt; completed != nil {
 		return []observation.Text{observation.Say("The migration was completed at " + completed.UTC().Format(time.RFC3339) + ".")}, nil
 	}
 	for _, check := range []func(input) (passed observation.Text, unknown string){
@@ -65,13 +65,13 @@ func pointOfNoReturn(in input) (passed []observation.Text, unknown []string) {
 }
 
 func passedByVersion(in input) (passed observation.Text, unknown string) {
-	provider, known := in.o.Provider.Get()
+	provider, known := in.Provider.Get()
 	switch {
 	case !known:
-		return passed, "the catalogue: " + in.o.Provider.Why()
-	case in.minor() > provider.LastInTreeMinor:
+		return passed, "the catalogue: " + in.Provider.Why()
+	case in.Minor() > provider.LastInTreeMinor:
 		return observation.Say("Kubernetes 1.", provider.LastInTreeMinor, " is the last with in-tree provider "+provider.InTreeName+
-			", and spec.version is "+in.o.Cluster.Spec.Version+"."), ""
+			", and spec.version is "+in.Cluster.Spec.Version+"."), ""
 	}
 	return passed, ""
 }
@@ -79,11 +79,11 @@ func passedByVersion(in input) (passed observation.Text, unknown string) {
 // passedByControlPlane: without its flag KCM has no in-tree provider, whatever --controllers says, and unregistered
 // plugins serve no volume (https://github.com/kubernetes/enhancements/tree/master/keps/sig-storage/625-csi-migration).
 func passedByControlPlane(in input) (passed observation.Text, unknown string) {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
-		return passed, "the control plane: " + in.o.ControlPlane.Why()
+		return passed, "the control plane: " + in.ControlPlane.Why()
 	}
-	if name := in.o.Provider.Value().InTreeName; name != "" {
+	if name := in.Provider.Value().InTreeName; name != "" {
 		if has, _ := controlPlane.KCM.Arguments.Flag("cloud-provider"); has != name {
 			return observation.Say(controlPlane.KCM, " does not run in-tree provider "+name+" any more."), ""
 		}
@@ -92,7 +92,7 @@ func passedByControlPlane(in input) (passed observation.Text, unknown string) {
 		if !component.Arguments.Understood() {
 			return passed, component.String() + ": " + component.Arguments.Problem
 		}
-		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(in.facts, component.Name), gate) {
+		if gate := unregistered(component.Arguments); gate != "" && !strings.Contains(originalGates(in.Facts, component.Name), gate) {
 			return observation.Say(component, " has "+gate+": its in-tree volume plugins are unregistered."), ""
 		}
 	}
@@ -112,8 +112,8 @@ func unregistered(arguments observation.Arguments) string {
 
 // passedByMachines: a MachineDeployment can be rolled back, a Machine without one can be replaced by no one.
 func passedByMachines(in input) (passed observation.Text, unknown string) {
-	if in.o.Machines.IsUnknown() {
-		return passed, "the Machines: " + in.o.Machines.Why()
+	if in.Machines.IsUnknown() {
+		return passed, "the Machines: " + in.Machines.Why()
 	}
 	machines := rollout.Irreplaceable(rollInput(in))
 	if len(machines) == 0 {
@@ -129,7 +129,7 @@ func passedByLoadBalancers(in input) (passed observation.Text, unknown string) {
 	if !known {
 		return passed, why
 	}
-	if in.o.Provider.Value().SharesLoadBalancerNames && clusterNameKept(in) {
+	if in.Provider.Value().SharesLoadBalancerNames && clusterNameKept(in) {
 		return passed, ""
 	}
 	var named []observation.Ref
@@ -154,8 +154,8 @@ func ofCanary(name string) bool { return name == ucv1.CanaryNamespace+"/"+ucv1.C
 
 // clusterNameKept: both sides name load balancers after the cluster, so it has to be the name that the CCM was given.
 func clusterNameKept(in input) bool {
-	controlPlane, known := in.o.ControlPlane.Get()
-	return known && in.facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == in.facts.Inherited.ClusterName
+	controlPlane, known := in.ControlPlane.Get()
+	return known && in.Facts.Inherited != nil && kcmClusterName(controlPlane.KCM.Arguments) == in.Facts.Inherited.ClusterName
 }
 
 // passedByVolumes: a volume of the driver that was made since. A driver that is someone else's stays whatever we do, and
@@ -168,17 +168,17 @@ func passedByVolumes(in input) (passed observation.Text, unknown string) {
 	var named []observation.Ref
 	for _, volume := range now.Volumes {
 		made := !slices.ContainsFunc(before.Volumes, func(b observation.Volume) bool { return b.UID == volume.UID })
-		if made && !ofCanary(volume.Claim) && slices.Contains(in.o.Provider.Value().CSIDrivers, volume.Driver) {
+		if made && !ofCanary(volume.Claim) && slices.Contains(in.Provider.Value().CSIDrivers, volume.Driver) {
 			named = append(named, volume.Reference())
 		}
 	}
 	if len(named) == 0 {
 		return passed, ""
 	}
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	switch {
 	case !known:
-		return passed, "the addons in the user cluster: " + in.o.Addons.Why()
+		return passed, "the addons in the user cluster: " + in.Addons.Why()
 	case addons.CSI.SatisfiedBy != "":
 		return passed, ""
 	}
@@ -188,23 +188,23 @@ func passedByVolumes(in input) (passed observation.Text, unknown string) {
 // inventories are those of before and of now; nothing was made since while there is no baseline.
 func inventories(in input) (before, now observation.Inventory, known bool, why string) {
 	// One that is taken in this very pass was not read yet.
-	if in.o.Cluster.Status.Baseline == nil {
+	if in.Cluster.Status.Baseline == nil {
 		return observation.Inventory{}, observation.Inventory{}, true, ""
 	}
-	before, stored := in.o.Baseline.Get()
+	before, stored := in.Baseline.Get()
 	switch {
 	case !stored:
-		return before, now, false, "the baseline: " + in.o.Baseline.Why()
-	case before.Digest() != in.facts.Baseline.Digest:
-		return before, now, false, "the baseline: Secret " + in.facts.Baseline.SecretName + " is not the one that was taken"
+		return before, now, false, "the baseline: " + in.Baseline.Why()
+	case before.Digest() != in.Facts.Baseline.Digest:
+		return before, now, false, "the baseline: Secret " + in.Facts.Baseline.SecretName + " is not the one that was taken"
 	}
-	now, known = in.o.Inventory.Get()
-	return before, now, known, "the load balancers and volumes: " + in.o.Inventory.Why()
+	now, known = in.Inventory.Get()
+	return before, now, known, "the load balancers and volumes: " + in.Inventory.Why()
 }
 
 // beforePointOfNoReturn is where a person may want to look before the controller goes on.
 func beforePointOfNoReturn(in input) outcome.Outcome {
-	if !in.o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || in.facts.PointOfNoReturnAt != nil {
+	if !in.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || in.Facts.PointOfNoReturnAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven, and the migration can still be rolled "+
@@ -215,8 +215,8 @@ func beforePointOfNoReturn(in input) outcome.Outcome {
 
 // originalsKept holds when the flags that are about to be changed were kept: afterwards no one could say what they were.
 func originalsKept(in input, component observation.Component) outcome.Outcome {
-	facts := in.changed(func(facts *ucv1.Facts) { keepOriginals(facts, in.o.ControlPlane.Value().KCM, component) })
-	if equality.Semantic.DeepEqual(facts, &in.facts) {
+	facts := in.Changed(func(facts *ucv1.Facts) { keepOriginals(facts, in.ControlPlane.Value().KCM, component) })
+	if equality.Semantic.DeepEqual(facts, &in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	out := outcome.Records("Recording the arguments of " + component.String() + " before they are changed.")

@@ -17,22 +17,22 @@ func wantsProbe(cluster *ucv1.Cluster) bool {
 // probed lets the CCM lead once before KCM is touched, because cloud.Initialize and much of a provider's set-up run only
 // after the election (https://github.com/kubernetes/cloud-provider/blob/v0.30.14/app/controllermanager.go).
 func probed(in input) outcome.Outcome {
-	handover := in.facts.Handover
-	nodes, known := in.o.Nodes.Get()
+	handover := in.Facts.Handover
+	nodes, known := in.Nodes.Get()
 	switch {
-	case handover.ProbedAt != nil, handover.StartedAt != nil, in.facts.Origin == ucv1.OriginExternal:
+	case handover.ProbedAt != nil, handover.StartedAt != nil, in.Facts.Origin == ucv1.OriginExternal:
 		return probeGone(in)
-	case in.o.Provider.Value().ProbeHazard != "":
+	case in.Provider.Value().ProbeHazard != "":
 		return probeGone(in)
 	case !known:
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	case len(nodes) == 0:
 		return probeGone(in)
 	case handover.ProbeFailedAt != nil:
 		return probeFailed(in)
 	case handover.ProbeStartedAt == nil:
-		return in.records("Recording that the probe of the CCM starts.", func(facts *ucv1.Facts) {
-			facts.Handover.ProbeStartedAt = in.stamp()
+		return in.Records("Recording that the probe of the CCM starts.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbeStartedAt = in.Stamp()
 		})
 	}
 	return probeLeads(in)
@@ -40,13 +40,13 @@ func probed(in input) outcome.Outcome {
 
 // probeGone holds when nothing of the probe is left.
 func probeGone(in input) outcome.Outcome {
-	probe, known := in.o.Probe.Get()
+	probe, known := in.Probe.Get()
 	switch {
-	case in.facts.Handover.StartedAt != nil:
+	case in.Facts.Handover.StartedAt != nil:
 		// While no one runs the cloud loops, nothing but the hand-over is done.
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the probe", in.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.Probe.Why())
 	case len(probe.Left) > 0:
 		return outcome.Does(pruneVerb(probe.Left))
 	}
@@ -55,31 +55,31 @@ func probeGone(in input) outcome.Outcome {
 
 // probeLeads: the same process has to hold its Lease and to renew it for a while.
 func probeLeads(in input) outcome.Outcome {
-	probe, known := in.o.Probe.Get()
+	probe, known := in.Probe.Get()
 	if !known {
-		return outcome.CannotLook("the probe", in.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.Probe.Why())
 	}
 	if out := setApplied(in, outcome.ProbeSet, probe.Set); !out.Holds {
 		return out
 	}
-	handover, lease := in.facts.Handover, probe.Lease
+	handover, lease := in.Facts.Handover, probe.Lease
 	switch {
-	case lease.Holder != "" && lease.Renewed(in.now) && handover.ProbeHolder != lease.Holder:
-		return in.records("Recording that the probe of the CCM leads.", func(facts *ucv1.Facts) {
-			facts.Handover.ProbeHolder, facts.Handover.ProbeLedAt = lease.Holder, in.stamp()
+	case lease.Holder != "" && lease.Renewed(in.Now) && handover.ProbeHolder != lease.Holder:
+		return in.Records("Recording that the probe of the CCM leads.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbeHolder, facts.Handover.ProbeLedAt = lease.Holder, in.Stamp()
 		})
 	case handover.ProbeLedAt != nil && lease.Holder == handover.ProbeHolder &&
-		lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= in.o.Deadlines.ProbeTime:
-		return in.records("Recording that the probe of the CCM led and stayed up.", func(facts *ucv1.Facts) {
-			facts.Handover.ProbedAt = in.stamp()
+		lease.ChangedAt.Sub(handover.ProbeLedAt.Time) >= in.Deadlines.ProbeTime:
+		return in.Records("Recording that the probe of the CCM led and stayed up.", func(facts *ucv1.Facts) {
+			facts.Handover.ProbedAt = in.Stamp()
 			endProbe(facts)
 		})
-	case in.now.Sub(handover.ProbeStartedAt.Time) > in.o.Deadlines.Probe:
+	case in.Now.Sub(handover.ProbeStartedAt.Time) > in.Deadlines.Probe:
 		return failProbe(in, probe)
 	}
 	return outcome.WaitsUntil(
 		ucv1.ProbingReason,
-		observation.Say("The probe of the CCM has to lead and stay up for ", in.o.Deadlines.ProbeTime, " before KCM is touched.",
+		observation.Say("The probe of the CCM has to lead and stay up for ", in.Deadlines.ProbeTime, " before KCM is touched.",
 			sentences(probe.Set.Unhealthy)),
 		2*time.Second,
 	)
@@ -88,13 +88,13 @@ func probeLeads(in input) outcome.Outcome {
 // failProbe has the probe removed, and keeps what was seen of it.
 func failProbe(in input, probe observation.Probe) outcome.Outcome {
 	problem := "its Lease has no holder that stays"
-	if in.facts.Handover.ProbeLedAt == nil {
+	if in.Facts.Handover.ProbeLedAt == nil {
 		problem = "it never led"
 	}
 	seen := sentences(probe.Set.Unhealthy)
-	return in.records("Recording that the probe of the CCM failed: "+problem+".", func(facts *ucv1.Facts) {
+	return in.Records("Recording that the probe of the CCM failed: "+problem+".", func(facts *ucv1.Facts) {
 		facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = problem+"."+seen.Words, observation.NamesOf(seen.Objects)
-		facts.Handover.ProbeFailedAt = in.stamp()
+		facts.Handover.ProbeFailedAt = in.Stamp()
 		endProbe(facts)
 	})
 }
@@ -107,16 +107,16 @@ func probeFailed(in input) outcome.Outcome {
 	if out := probeGone(in); !out.Holds {
 		return out
 	}
-	if in.now.Sub(in.facts.Handover.ProbeFailedAt.Time) >= in.o.Deadlines.ProbeRetry {
-		return in.records("Recording that the probe of the CCM is tried again.", func(facts *ucv1.Facts) {
+	if in.Now.Sub(in.Facts.Handover.ProbeFailedAt.Time) >= in.Deadlines.ProbeRetry {
+		return in.Records("Recording that the probe of the CCM is tried again.", func(facts *ucv1.Facts) {
 			facts.Handover.ProbeFailedAt, facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = nil, "", nil
 		})
 	}
-	problem := observation.Say(in.facts.Handover.ProbeProblem).About(observation.RefsOf(in.facts.Handover.ProbeObjects)...)
+	problem := observation.Say(in.Facts.Handover.ProbeProblem).About(observation.RefsOf(in.Facts.Handover.ProbeObjects)...)
 	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its "+
 		"probe failed: ", problem, " Look at the cloud configuration and at its credentials; the probe is tried again when they "+
 		"change, and every "+
-		in.o.Deadlines.ProbeRetry.String()+".")
+		in.Deadlines.ProbeRetry.String()+".")
 }
 
 // forgetProbe: what was proven, or failed, was another CCM.

@@ -11,10 +11,10 @@ import (
 // proofsToKeep in this pass; nil: they are kept already. They are written before the action that rests on them is done, and hold
 // up no other one.
 func proofsToKeep(in input, decision Decision) *observation.KeptProofs {
-	kept, known := in.o.Proofs.Get()
-	nodes, seen := in.o.Nodes.Get()
+	kept, known := in.Proofs.Get()
+	nodes, seen := in.Nodes.Get()
 	rests := decision.Next() == nil || decision.Step == ucv1.StepRoll || decision.Step == ucv1.StepVerify
-	if !known || !seen || !rests || rollingBack(in) || in.o.Cluster.Status.CompletedAt != nil {
+	if !known || !seen || !rests || rollingBack(in) || in.Cluster.Status.CompletedAt != nil {
 		return nil
 	}
 	now := baseline.Passing(nodes)

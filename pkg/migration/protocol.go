@@ -85,15 +85,15 @@ type chosen struct {
 // chooseProtocol asks before anything is touched whether the fence keeps the CCM from its Lease. A fence of ours that
 // stands open says nothing about that; the row Addons names it.
 func chooseProtocol(in input) (choice chosen, finding *observation.Finding, unknown string) {
-	wanted := in.o.Cluster.Spec.Handover.Protocol
+	wanted := in.Cluster.Spec.Handover.Protocol
 	if wanted == ucv1.SerializedProtocolChoice {
 		return chosen{ucv1.SerializedProtocol, "spec.handover.protocol asks for it."}, nil, ""
 	}
-	fence, known := in.o.Fence.Get()
+	fence, known := in.Fence.Get()
 	works := len(fence.Allowed) == 0 || fence.Open
 	switch {
-	case !known && in.o.Connection.Reachable:
-		return chosen{}, nil, "the fence: " + in.o.Fence.Why()
+	case !known && in.Connection.Reachable:
+		return chosen{}, nil, "the fence: " + in.Fence.Why()
 	case !known:
 		return chosen{}, nil, "" // The connection is objected to already.
 	case works && wanted == ucv1.LeaderMigrationProtocolChoice:
@@ -126,7 +126,7 @@ func serialized(facts ucv1.Facts) bool {
 
 // ccmFollows says that applying the CCM is a line of the hand-over's own table.
 func ccmFollows(in input) bool {
-	return serialized(in.facts) && in.facts.Handover.StartedAt != nil || in.facts.Handover.LockTakenAt != nil
+	return serialized(in.Facts) && in.Facts.Handover.StartedAt != nil || in.Facts.Handover.LockTakenAt != nil
 }
 
 // wantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
@@ -155,12 +155,12 @@ func withdrawsAddons(facts ucv1.Facts) bool {
 
 // workloadWithheld deletes a workload that was allowed once and is not any more.
 func workloadWithheld(in input) outcome.Outcome {
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	switch {
-	case in.facts.Handover.WorkloadAllowedAt != nil:
+	case in.Facts.Handover.WorkloadAllowedAt != nil:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	case len(addons.Obsolete) > 0:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	}
@@ -168,7 +168,7 @@ func workloadWithheld(in input) outcome.Outcome {
 }
 
 func allowWorkload(in input) outcome.Outcome {
-	if in.facts.Handover.WorkloadAllowedAt != nil {
+	if in.Facts.Handover.WorkloadAllowedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	if out := noOtherManager(in, byLease); !out.Holds {
@@ -177,16 +177,16 @@ func allowWorkload(in input) outcome.Outcome {
 	if out := nodesReady(in); !out.Holds {
 		return out
 	}
-	return in.records("Recording that KCM is silent and the CCM's workload may start.", func(facts *ucv1.Facts) {
-		facts.Handover.WorkloadAllowedAt = in.stamp()
+	return in.Records("Recording that KCM is silent and the CCM's workload may start.", func(facts *ucv1.Facts) {
+		facts.Handover.WorkloadAllowedAt = in.Stamp()
 	})
 }
 
 func workloadApplied(in input) outcome.Outcome {
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	case addons.CCM.WorkloadWithheld:
 		return outcome.CannotLook("the CCM's workload", "it was still withheld when the user cluster was looked at")
 	}

@@ -95,16 +95,16 @@ func ClusterUID(cluster *ucv1.Cluster) string {
 // recall takes up what an earlier Cluster of this name had recorded, when the status knows nothing of a migration. A record that
 // is not certainly of this control plane is refused: its processes, flags and originals would be those of another one.
 func recall(in input) (Decision, bool) {
-	if resolved(in.facts.Origin) || in.o.Record.IsAbsent() {
+	if resolved(in.Facts.Origin) || in.Record.IsAbsent() {
 		return Decision{}, false
 	}
-	feature := in.o.Cluster.ExternalCloudProvider()
-	record, known := in.o.Record.Get()
+	feature := in.Cluster.ExternalCloudProvider()
+	record, known := in.Record.Get()
 	switch refused := refusal(in, record); {
 	case !known && !feature:
 		return Decision{}, false
 	case !known:
-		return stopAt(in, ucv1.StepAdmitted, outcome.CannotLook("the record of an earlier migration", in.o.Record.Why())), true
+		return stopAt(in, ucv1.StepAdmitted, outcome.CannotLook("the record of an earlier migration", in.Record.Why())), true
 	case !feature && (refused != nil || record.Facts.StartedAt == nil):
 		return Decision{}, false
 	case !feature:
@@ -118,31 +118,31 @@ func recall(in input) (Decision, bool) {
 	case refused != nil:
 		return stopAt(in, ucv1.StepAdmitted, *refused), true
 	}
-	in = in.from(&record.Facts)
+	in = in.From(&record.Facts)
 	out := outcome.Records("Going on where an earlier Cluster of this name was, by " + record.String() + ".")
 	out.Facts = &record.Facts
-	decision := stopAt(in, Table(in.facts.Origin)[0].Step, out)
+	decision := stopAt(in, Table(in.Facts.Origin)[0].Step, out)
 	decision.recalled = true
 	return decision, true
 }
 
 // refusal of a record; nil when it can be used.
 func refusal(in input, record observation.Record) *outcome.Outcome {
-	keeper, known := in.o.Keeper.Get()
+	keeper, known := in.Keeper.Get()
 	discard := ", or, only when no migration of this cluster ever began, delete the Secret."
 	var out outcome.Outcome
-	switch provider := in.o.Cluster.Spec.Cloud.ProviderName; {
+	switch provider := in.Cluster.Spec.Cloud.ProviderName; {
 	case record.Problem != "":
 		out = outcome.Fails(
 			ucv1.RecordUnusableReason,
 			record, " with the record of an earlier migration cannot be read: "+record.Problem+
 				". Restore it from a backup, go back to the version of the controller that wrote it"+discard,
 		)
-	case in.o.Keeper.IsAbsent():
+	case in.Keeper.IsAbsent():
 		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration, and its control "+
 			"plane is not there. Restore that"+discard)
 	case !known:
-		out = outcome.CannotLook(observation.Say("whose record ", record, " is"), in.o.Keeper.Why())
+		out = outcome.CannotLook(observation.Say("whose record ", record, " is"), in.Keeper.Why())
 	case record.Keeper != keeper.UID:
 		out = outcome.Fails(ucv1.RecordUnusableReason, record, " has the record of an earlier migration of an object with "+
 			"UID "+record.Keeper+", and ", keeper,

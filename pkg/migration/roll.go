@@ -11,7 +11,7 @@ import (
 // rollInput is what the roll is judged from in this pass.
 func rollInput(in input) rollout.In {
 	roll := rollout.In{
-		Observation: in.o, Now: in.now, Facts: in.facts, Offer: func() string { return rollbackOffer(in) }, Seen: in.seen,
+		Observation: *in.Observation, Now: in.Now, Facts: in.Facts, Offer: func() string { return rollbackOffer(in) }, Seen: in.Seen,
 	}
 	for _, gate := range []func(input) outcome.Outcome{ccmCanServe, noStrangerLeads, cloudAsked} {
 		roll.Gates = append(roll.Gates, func() outcome.Outcome { return gate(in) })
@@ -24,7 +24,7 @@ func rollInput(in input) rollout.In {
 
 // withSamples comes before anything is rolled: a violation halts the roll in the pass that sees it.
 func withSamples(in input) input {
-	return in.from(rollout.Measured(rollInput(in)))
+	return in.From(rollout.Measured(rollInput(in)))
 }
 
 func roll(in input) outcome.Outcome { return rollout.Next(rollInput(in)) }
@@ -33,7 +33,7 @@ func roll(in input) outcome.Outcome { return rollout.Next(rollInput(in)) }
 func addRollHalt(in input, decision Decision) Decision {
 	rolled := func(row RowState) bool { return row.Step == ucv1.StepRoll && row.Holds }
 	if decision.Failure == nil && !slices.ContainsFunc(decision.Rows, rolled) {
-		decision.Halt = rollout.Halts(rollInput(in.after(decision)))
+		decision.Halt = rollout.Halts(rollInput(in.From(decision.Facts)))
 	}
 	return decision
 }

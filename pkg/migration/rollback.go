@@ -26,7 +26,7 @@ func rollbackRows(kcm observation.Component) []Row {
 
 // rolling back says that a rollback began and did not end. What is asked for meanwhile waits for its end.
 func rollingBack(in input) bool {
-	return in.facts.Rollback != nil && in.facts.Rollback.FinishedAt == nil
+	return in.Facts.Rollback != nil && in.Facts.Rollback.FinishedAt == nil
 }
 
 // looksForRollback says that what only a rollback rests on is looked at: one is going on, or is asked for.
@@ -38,7 +38,7 @@ func looksForRollback(cluster *ucv1.Cluster) bool {
 
 // rollbackOffer is for messages about a CCM that does not do its work; empty where the rollback would be refused.
 func rollbackOffer(in input) string {
-	if in.facts.Origin != ucv1.OriginMigrating || in.facts.Rollback != nil || !in.o.Cluster.DeletionTimestamp.IsZero() {
+	if in.Facts.Origin != ucv1.OriginMigrating || in.Facts.Rollback != nil || !in.Cluster.DeletionTimestamp.IsZero() {
 		return "" // The last: a deletion begins no rollback.
 	}
 	if passed, unknown := pointOfNoReturn(in); len(passed)+len(unknown) > 0 {
@@ -49,7 +49,7 @@ func rollbackOffer(in input) string {
 
 // migrateOrRollBack is the migration or its rollback.
 func migrateOrRollBack(in input) Decision {
-	rollback, wanted := in.facts.Rollback, in.o.Cluster.Spec.Handover.Rollback
+	rollback, wanted := in.Facts.Rollback, in.Cluster.Spec.Handover.Rollback
 	switch {
 	case rollback == nil && !wanted:
 		return walk(in)
@@ -57,17 +57,17 @@ func migrateOrRollBack(in input) Decision {
 		return beginRollback(in)
 	case rollback.FinishedAt == nil:
 		return walkRollback(in)
-	case retryAt(in).IsZero() || in.now.Before(retryAt(in)):
+	case retryAt(in).IsZero() || in.Now.Before(retryAt(in)):
 		return decideRolledBack(in)
 	}
-	return stopAt(in, ucv1.StepAdmitted, in.records("Forgetting the rollback, so that the migration starts again.",
+	return stopAt(in, ucv1.StepAdmitted, in.Records("Forgetting the rollback, so that the migration starts again.",
 		func(facts *ucv1.Facts) { facts.Rollback = nil }))
 }
 
 // retryAt is when the migration starts again; zero: never. What is rolled back stays so when the wish is gone, because a line
 // that is lost from a Git repository is no wish to migrate.
 func retryAt(in input) time.Time {
-	handover, rollback := in.o.Cluster.Spec.Handover, in.facts.Rollback
+	handover, rollback := in.Cluster.Spec.Handover, in.Facts.Rollback
 	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
 		!handover.RetryAfter.After(rollback.FinishedAt.Time) {
 		return time.Time{}
@@ -78,14 +78,14 @@ func retryAt(in input) time.Time {
 // decideRolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
 func decideRolledBack(in input) Decision {
 	decision := Decision{Step: ucv1.StepRolledBack, Rows: rollbackStates(ucv1.StepRolledBack, nil)}
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	kcm, attended := controlPlane.KCM, kcmAttends(in)
 	switch {
-	case in.facts.Origin == ucv1.OriginExternal, hibernated(in):
-	case in.o.ControlPlane.IsAbsent():
+	case in.Facts.Origin == ucv1.OriginExternal, hibernated(in):
+	case in.ControlPlane.IsAbsent():
 		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in)).Failure
 	case !known:
-		decision.Wait = outcome.CannotLook("the control plane", in.o.ControlPlane.Why()).Wait
+		decision.Wait = outcome.CannotLook("the control plane", in.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
 		decision.Wait = outcome.CannotLook(
 			observation.Say("whether ", kcm, " runs the cloud loops"),
@@ -110,14 +110,14 @@ func decideRolledBack(in input) Decision {
 
 // beginRollback judges once whether the migration can be rolled back. Could not look is no yes.
 func beginRollback(in input) Decision {
-	if in.facts.Origin == ucv1.OriginExternal {
+	if in.Facts.Origin == ucv1.OriginExternal {
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
 			"created with the external cloud provider."))
 	}
-	if in.facts.StartedAt == nil {
+	if in.Facts.StartedAt == nil {
 		why := "Recording that nothing is to be rolled back: the migration had not started."
-		return rollbackStopsAt(ucv1.StepRollbackAddons, in.records(why, func(facts *ucv1.Facts) {
-			facts.Rollback = &ucv1.RollbackStatus{StartedAt: in.stamp(), FinishedAt: in.stamp()}
+		return rollbackStopsAt(ucv1.StepRollbackAddons, in.Records(why, func(facts *ucv1.Facts) {
+			facts.Rollback = &ucv1.RollbackStatus{StartedAt: in.Stamp(), FinishedAt: in.Stamp()}
 		}))
 	}
 	status, passedAt := judgePointOfNoReturn(in)
@@ -129,23 +129,23 @@ func beginRollback(in input) Decision {
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The rollback has not begun. "+status.Reason)
 		out.Wait.Unknown = true
-		if in.facts.Handover.FinishedAt != nil && guard(in).Failure != nil {
+		if in.Facts.Handover.FinishedAt != nil && guard(in).Failure != nil {
 			return walk(in)
 		}
 		return stays(in, failIfRefused(in, out))
 	case ucv1.PointOfNoReturnAhead:
 	}
-	return rollbackStopsAt(ucv1.StepRollbackMachineController, in.records("Recording that the migration is being rolled back.",
+	return rollbackStopsAt(ucv1.StepRollbackMachineController, in.Records("Recording that the migration is being rolled back.",
 		func(facts *ucv1.Facts) {
-			facts.Rollback, facts.PointOfNoReturnAt = &ucv1.RollbackStatus{StartedAt: in.stamp()}, passedAt
+			facts.Rollback, facts.PointOfNoReturnAt = &ucv1.RollbackStatus{StartedAt: in.Stamp()}, passedAt
 		}))
 }
 
 // holdWithFailure holds a migration where it is that a person wants rolled back and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
 func holdWithFailure(in input, out outcome.Outcome) Decision {
-	handover := in.facts.Handover
-	goesOn := in.facts.Origin == ucv1.OriginExternal || in.facts.CompletedAt != nil ||
+	handover := in.Facts.Handover
+	goesOn := in.Facts.Origin == ucv1.OriginExternal || in.Facts.CompletedAt != nil ||
 		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || guard(in).Failure != nil))
 	if !goesOn {
 		return stays(in, out)
@@ -171,26 +171,26 @@ func stays(in input, out outcome.Outcome) Decision {
 
 // walkRollback walks the rollback's table from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
 func walkRollback(in input) Decision {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	if !known {
 		return rollbackStopsAt(
 			ucv1.StepRollbackMachineController,
-			failIfRefused(in, outcome.CannotLook("the control plane", in.o.ControlPlane.Why())),
+			failIfRefused(in, outcome.CannotLook("the control plane", in.ControlPlane.Why())),
 		)
 	}
 	held := []ucv1.Step{}
 	for _, row := range rollbackRows(controlPlane.KCM) {
 		out := row.evaluate(in)
-		in = in.with(out)
+		in = in.With(out)
 		if out = rollbackInTime(in, row.Step, failIfRefused(in, out)); !out.Holds {
-			out.Facts = &in.facts
+			out.Facts = &in.Facts
 			return rollbackStopsAt(row.Step, out, held...)
 		}
 		held = append(held, row.Step)
 	}
 	why := "Recording that the migration is rolled back, and forgetting what it had recorded."
-	return rollbackStopsAt(ucv1.StepRollbackAddons, in.records(why, func(facts *ucv1.Facts) {
-		facts.Rollback.FinishedAt = in.stamp()
+	return rollbackStopsAt(ucv1.StepRollbackAddons, in.Records(why, func(facts *ucv1.Facts) {
+		facts.Rollback.FinishedAt = in.Stamp()
 		*facts = ucv1.Facts{Origin: facts.Origin, Rollback: facts.Rollback}
 	}), held...)
 }
@@ -236,7 +236,7 @@ func rollbackStates(step ucv1.Step, held []ucv1.Step) []RowState {
 func rollbackInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	since := unattendedInRollback(in, step)
 	if takesBack(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
-		in.now.Sub(since.Time) <= in.o.Deadlines.Handover {
+		in.Now.Sub(since.Time) <= in.Deadlines.Handover {
 		return out
 	}
 	runs := "no one may be running the cloud loops"
@@ -254,8 +254,8 @@ func rollbackInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outco
 // unattendedInRollback is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time,
 // for its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
 func unattendedInRollback(in input, step ucv1.Step) *metav1.Time {
-	rollback := in.facts.Rollback
-	since := in.facts.UnattendedSince
+	rollback := in.Facts.Rollback
+	since := in.Facts.UnattendedSince
 	if step != ucv1.StepRollbackLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {
 		return rollback.WorkloadWithdrawnAt
 	}

@@ -14,7 +14,7 @@ import (
 // rollbackLoops is the only place that gives cloud loops back to KCM. The rows above it hold in this very pass: the fence is
 // closed, the CCM is gone, and its Lease has run out.
 func rollbackLoops(in input) outcome.Outcome {
-	kcm := in.o.ControlPlane.Value().KCM
+	kcm := in.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
 	}
@@ -36,9 +36,9 @@ func rollbackLoops(in input) outcome.Outcome {
 
 // inTreeProvider: without it KCM runs no cloud loop, whatever --controllers says.
 func inTreeProvider(in input, kcm observation.Component) outcome.Outcome {
-	provider, known := in.o.Provider.Get()
+	provider, known := in.Provider.Get()
 	if !known {
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
 	if has, _ := kcm.Arguments.Flag("cloud-provider"); provider.InTreeName != "" && has != provider.InTreeName {
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given --cloud-provider="+has+" by "+handover.Owner(kcm)+
@@ -49,19 +49,19 @@ func inTreeProvider(in input, kcm observation.Component) outcome.Outcome {
 
 // loopsAsBefore compares loops, not flags: someone else may have put them back in another spelling.
 func loopsAsBefore(in input, kcm observation.Component) outcome.Outcome {
-	kept := original(in.facts, kcm.Name)
-	if kept == nil && in.facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
+	kept := original(in.Facts, kcm.Name)
+	if kept == nil && in.Facts.Handover.LoopsOffAt != nil && len(kcm.Arguments.CloudLoops()) == 0 {
 		return outcome.Fails(ucv1.InputInvalidReason, "What --controllers of ", kcm, " was is not in "+
 			"status.handover.original; set it by hand.")
 	}
-	if in.o.Cluster.Spec.ControlPlane.Instructed() {
+	if in.Cluster.Spec.ControlPlane.Instructed() {
 		return loopsOnByOthers(in, kcm, kept)
 	}
 	if change := givenBack(kcm, kept); change != nil {
 		return loopsOn(in, kcm, *change)
 	}
-	if handover := in.facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
-		in.facts.Rollback.LoopsOnAt == nil {
+	if handover := in.Facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
+		in.Facts.Rollback.LoopsOnAt == nil {
 		return loopsAreOn(in, kcm) // A pass may end between the change and its record.
 	}
 	if !kcm.RolledOut {
@@ -93,10 +93,10 @@ func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome
 func loopsOn(in input, kcm observation.Component, change outcome.ArgumentChange) outcome.Outcome {
 	off := len(kcm.Arguments.CloudLoops()) == 0
 	switch {
-	case in.facts.Rollback.LoopsOnAt != nil && off:
+	case in.Facts.Rollback.LoopsOnAt != nil && off:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given its cloud loops back, and "+handover.Owner(kcm)+
 			" switched them off again. No one runs them now: switch them on where it gets its arguments from.")
-	case in.facts.Rollback.LoopsOnAt != nil:
+	case in.Facts.Rollback.LoopsOnAt != nil:
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcm, " was given back what it had, and "+handover.Owner(kcm)+
 			" changed it again. Take out the migration lock and give --controllers its former value where it gets its arguments from.")
 	case off:
@@ -113,23 +113,23 @@ func loopsOn(in input, kcm observation.Component, change outcome.ArgumentChange)
 		action.Why = "Giving " + kcm.String() +
 			" its cloud loops back, and its feature gates: the CCM is silent, and no volume is attached through them."
 	}
-	return in.adds(outcome.Does(action), in.loopsOnNow)
+	return in.Adds(outcome.Does(action), in.loopsOnNow)
 }
 
 func loopsAreOn(in input, kcm observation.Component) outcome.Outcome {
-	return in.records("Recording that "+kcm.String()+" has its cloud loops back.", in.loopsOnNow)
+	return in.Records("Recording that "+kcm.String()+" has its cloud loops back.", in.loopsOnNow)
 }
 
-func (in input) loopsOnNow(facts *ucv1.Facts) { facts.Rollback.LoopsOnAt = in.stamp() }
+func (in input) loopsOnNow(facts *ucv1.Facts) { facts.Rollback.LoopsOnAt = in.Stamp() }
 
 // gatesBack ride along, as they did when the loops were switched off: nil where they are as they were, where a volume is attached
 // through them, and where no one can say. The loops wait for none of it: row RollbackVolumes does what is left.
 func gatesBack(in input, kcm observation.Component) *outcome.ArgumentChange {
-	kept := original(in.facts, kcm.Name)
+	kept := original(in.Facts, kcm.Name)
 	if kept == nil || !detached(in).Holds {
 		return nil
 	}
-	return restoreGates(kcm, kept.FeatureGates, in.o.Provider.Value().MigrationGates)
+	return restoreGates(kcm, kept.FeatureGates, in.Provider.Value().MigrationGates)
 }
 
 // loopsOnByOthers asks for it where someone else changes KCM: the CCM is silent, so that the order does not matter.
@@ -140,7 +140,7 @@ func loopsOnByOthers(in input, kcm observation.Component, kept *ucv1.OriginalArg
 	out := everyTarget(in, []observation.Component{kcm}, func(target observation.Component) (*outcome.ArgumentChange, string) {
 		return givenBack(target, kept), ""
 	}, "")
-	if out.Holds && in.facts.Rollback.LoopsOnAt == nil {
+	if out.Holds && in.Facts.Rollback.LoopsOnAt == nil {
 		return loopsAreOn(in, kcm)
 	}
 	return out
@@ -148,7 +148,7 @@ func loopsOnByOthers(in input, kcm observation.Component, kept *ucv1.OriginalArg
 
 // rollbackLock comes when KCM leads without it, and the CCM is gone: then no one can come to hold it.
 func rollbackLock(in input) outcome.Outcome {
-	if handover := in.facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
+	if handover := in.Facts.Handover; handover.Protocol != ucv1.LeaderMigrationProtocol || handover.FinishedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "") // There is none, or it was removed before the hand-over was finished.
 	}
 	return lockGone(in)
@@ -169,11 +169,11 @@ func kcmLeads(in input, kcm observation.Component) outcome.Outcome {
 	if !kcm.Arguments.True("leader-elect", true) || kcm.Replicas == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
-	lease, known := in.o.KCMLease.Get()
-	if in.o.KCMLease.IsUnknown() {
-		return outcome.CannotLook("KCM's Lease", in.o.KCMLease.Why())
+	lease, known := in.KCMLease.Get()
+	if in.KCMLease.IsUnknown() {
+		return outcome.CannotLook("KCM's Lease", in.KCMLease.Why())
 	}
-	leads := known && lease.Renewed(in.now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
+	leads := known && lease.Renewed(in.Now) && slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return process.Started && !process.Ended && leads(in, process) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 	if !leads {

@@ -16,15 +16,15 @@ import (
 
 // rollbackRoll needs no CCM: in-tree Nodes initialize themselves, and that it does not serve may be why a person rolls back.
 func rollbackRoll(in input) outcome.Outcome {
-	if !in.o.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+	if !in.Provider.IsKnown() {
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
 	if out := roll(in); !out.Holds {
 		return out
 	}
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	if !known {
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
 	}
 	var tainted []string
 	for _, node := range nodes {
@@ -43,21 +43,21 @@ func rollbackRoll(in input) outcome.Outcome {
 // (KEP-625). What was attached through them has to be detached before. KCM has its gates back already where nothing was
 // attached when it got its cloud loops.
 func rollbackVolumes(in input) outcome.Outcome {
-	gates := in.o.Provider.Value().MigrationGates
+	gates := in.Provider.Value().MigrationGates
 	switch {
-	case !in.o.Provider.IsKnown():
-		return outcome.CannotLook("the catalogue", in.o.Provider.Why())
+	case !in.Provider.IsKnown():
+		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	case len(gates) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	change := func(component observation.Component) (*outcome.ArgumentChange, string) {
-		kept := original(in.facts, component.Name)
+		kept := original(in.Facts, component.Name)
 		if kept == nil {
 			return nil, ""
 		}
 		return restoreGates(component, kept.FeatureGates, gates), "Switching feature gates back in " + component.String() + "."
 	}
-	controlPlane := in.o.ControlPlane.Value()
+	controlPlane := in.ControlPlane.Value()
 	components := append(slices.Clone(controlPlane.Others), controlPlane.KCM)
 	if slices.ContainsFunc(
 		components,
@@ -105,19 +105,19 @@ func gatePairs(value string, wanted func(name string) bool) []string {
 
 // detached: an in-tree volume that is attached by the CSI driver is detached by no one once its gate is off.
 func detached(in input) outcome.Outcome {
-	attachments, known := in.o.Attachments.Get()
-	inventory, read := in.o.Inventory.Get()
+	attachments, known := in.Attachments.Get()
+	inventory, read := in.Inventory.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the VolumeAttachments", in.o.Attachments.Why())
+		return outcome.CannotLook("the VolumeAttachments", in.Attachments.Why())
 	case !read:
-		return outcome.CannotLook("the volumes", in.o.Inventory.Why())
+		return outcome.CannotLook("the volumes", in.Inventory.Why())
 	}
 	var names []observation.Text
 	for _, attachment := range attachments {
 		at := slices.IndexFunc(inventory.Volumes, func(v observation.Volume) bool { return v.Name == attachment.Volume })
 		csi := at >= 0 && inventory.Volumes[at].Driver != ""
-		if !csi && slices.Contains(in.o.Provider.Value().CSIDrivers, attachment.Attacher) {
+		if !csi && slices.Contains(in.Provider.Value().CSIDrivers, attachment.Attacher) {
 			names = append(names, observation.Say(attachment.Name+" on ", observation.NodeRef(attachment.Node)))
 		}
 	}
@@ -132,27 +132,27 @@ func detached(in input) outcome.Outcome {
 // rollbackFence takes the Lease and the workload from the CCM. What is wanted is noted first: a pass that was killed in
 // between must not find the workload wanted again.
 func rollbackFence(in input) outcome.Outcome {
-	rollback := in.facts.Rollback
-	fence, known := in.o.Fence.Get()
+	rollback := in.Facts.Rollback
+	fence, known := in.Fence.Get()
 	switch {
 	case rollback.WorkloadWithdrawnAt == nil:
-		return in.records("Recording that the CCM is not wanted any more.", func(facts *ucv1.Facts) {
-			facts.Rollback.WorkloadWithdrawnAt = in.stamp()
+		return in.Records("Recording that the CCM is not wanted any more.", func(facts *ucv1.Facts) {
+			facts.Rollback.WorkloadWithdrawnAt = in.Stamp()
 		})
 	case !known:
-		return outcome.CannotLook("the fence", in.o.Fence.Why())
+		return outcome.CannotLook("the fence", in.Fence.Why())
 	case fence.Open:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: the " +
 			"migration is being rolled back."})
-	case len(fence.Allowed) > 0 && !serialized(in.facts):
+	case len(fence.Allowed) > 0 && !serialized(in.Facts):
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, fenceProblem(fence), 2*time.Second)
 	}
 	if out := workloadWithdrawn(in); !out.Holds {
 		return out
 	}
 	if rollback.WorkloadGoneAt == nil {
-		return in.records("Recording that no pod of the CCM is left.", func(facts *ucv1.Facts) {
-			facts.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(in.now))
+		return in.Records("Recording that no pod of the CCM is left.", func(facts *ucv1.Facts) {
+			facts.Rollback.WorkloadGoneAt = new(metav1.NewMicroTime(in.Now))
 		})
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -163,27 +163,27 @@ func workloadWithdrawn(in input) outcome.Outcome {
 	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := in.o.Addons.Get()
-	pods, listed := in.o.CCMPods.Get()
+	addons, known := in.Addons.Get()
+	pods, listed := in.CCMPods.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	case !addons.CCM.WorkloadWithheld:
 		return outcome.CannotLook("the CCM's workload", "it was still wanted when the user cluster was looked at")
-	case len(addons.Obsolete) > 0 && in.facts.Rollback.AddonsWithdrawnAt == nil:
+	case len(addons.Obsolete) > 0 && in.Facts.Rollback.AddonsWithdrawnAt == nil:
 		return outcome.Does(pruneVerb(addons.Obsolete))
 	case !listed:
-		return outcome.CannotLook("the CCM's pods", in.o.CCMPods.Why())
+		return outcome.CannotLook("the CCM's pods", in.CCMPods.Why())
 	}
 	pods = slices.DeleteFunc(slices.Clone(pods), func(name string) bool {
-		return slices.Contains(in.o.Cluster.Spec.Handover.AcceptLostManagers, name)
+		return slices.Contains(in.Cluster.Spec.Handover.AcceptLostManagers, name)
 	})
 	if len(pods) == 0 {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	out := outcome.WaitsUntil(ucv1.ProvingSilenceReason, "These pods run as the CCM and have not gone: "+wording.Names(pods)+
 		". For one whose Node is lost, make sure that it has ended, and name it in spec.handover.acceptLostManagers.", 2*time.Second)
-	return in.adds(out, func(facts *ucv1.Facts) { facts.Rollback.WorkloadGoneAt = nil })
+	return in.Adds(out, func(facts *ucv1.Facts) { facts.Rollback.WorkloadGoneAt = nil })
 }
 
 // rollbackSilence rests on the closed fence and the pods that are gone: a process that outlived its pod can renew no more,
@@ -197,12 +197,12 @@ func rollbackSilence(in input) outcome.Outcome {
 }
 
 func ccmLeaseRanOut(in input) outcome.Outcome {
-	lease, known := in.o.CCMLease.Get()
-	recorded, gone := in.facts.Handover, in.facts.Rollback.WorkloadGoneAt.Time
-	neverLed := in.o.CCMLease.IsAbsent() && recorded.FenceOpenedAt == nil && recorded.ContendedAt == nil && !serialized(in.facts)
+	lease, known := in.CCMLease.Get()
+	recorded, gone := in.Facts.Handover, in.Facts.Rollback.WorkloadGoneAt.Time
+	neverLed := in.CCMLease.IsAbsent() && recorded.FenceOpenedAt == nil && recorded.ContendedAt == nil && !serialized(in.Facts)
 	switch {
-	case in.o.CCMLease.IsUnknown():
-		return outcome.CannotLook("the CCM's Lease", in.o.CCMLease.Why())
+	case in.CCMLease.IsUnknown():
+		return outcome.CannotLook("the CCM's Lease", in.CCMLease.Why())
 	case neverLed:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
@@ -211,7 +211,7 @@ func ccmLeaseRanOut(in input) outcome.Outcome {
 	if gone.After(lease.WatchedAt) {
 		lease.WatchedAt = gone
 	}
-	wait := handover.LeaseExpiry(lease, observation.Arguments{}, in.now)
+	wait := handover.LeaseExpiry(lease, observation.Arguments{}, in.Now)
 	switch {
 	case wait <= 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
@@ -224,9 +224,9 @@ func ccmLeaseRanOut(in input) outcome.Outcome {
 
 // rollbackAddons deletes the probe of a rollback that began while it ran, and then the addons where that is asked for.
 func rollbackAddons(in input) outcome.Outcome {
-	switch probe, known := in.o.Probe.Get(); {
+	switch probe, known := in.Probe.Get(); {
 	case !known:
-		return outcome.CannotLook("the probe", in.o.Probe.Why())
+		return outcome.CannotLook("the probe", in.Probe.Why())
 	case len(probe.Left) > 0:
 		return outcome.Does(pruneVerb(probe.Left))
 	}
@@ -238,23 +238,23 @@ func rollbackAddons(in input) outcome.Outcome {
 
 // withdrawAddons deletes what is ours, and nothing that a volume needs.
 func withdrawAddons(in input) outcome.Outcome {
-	rollback := in.facts.Rollback
-	if !in.o.Cluster.Spec.Handover.RollbackAddons && rollback.AddonsWithdrawnAt == nil {
+	rollback := in.Facts.Rollback
+	if !in.Cluster.Spec.Handover.RollbackAddons && rollback.AddonsWithdrawnAt == nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	if out := renderable(in); !out.Holds {
 		return out
 	}
-	addons, known := in.o.Addons.Get()
+	addons, known := in.Addons.Get()
 	if !known {
-		return outcome.CannotLook("the addons in the user cluster", in.o.Addons.Why())
+		return outcome.CannotLook("the addons in the user cluster", in.Addons.Why())
 	}
 	if rollback.AddonsWithdrawnAt == nil {
 		if out := driverUnneeded(in); addons.CSI.SatisfiedBy == "" && !out.Holds {
 			return out
 		}
-		return in.records("Recording that the addons are not wanted any more.", func(facts *ucv1.Facts) {
-			facts.Rollback.AddonsWithdrawnAt = in.stamp()
+		return in.Records("Recording that the addons are not wanted any more.", func(facts *ucv1.Facts) {
+			facts.Rollback.AddonsWithdrawnAt = in.Stamp()
 		})
 	}
 	switch {
@@ -268,14 +268,14 @@ func withdrawAddons(in input) outcome.Outcome {
 
 // driverUnneeded: in some minors the driver serves in-tree volumes too, whatever the flags.
 func driverUnneeded(in input) outcome.Outcome {
-	inventory, known := in.o.Inventory.Get()
-	attachments, listed := in.o.Attachments.Get()
-	provider := in.o.Provider.Value()
+	inventory, known := in.Inventory.Get()
+	attachments, listed := in.Attachments.Get()
+	provider := in.Provider.Value()
 	switch {
 	case !known:
-		return outcome.CannotLook("the volumes", in.o.Inventory.Why())
+		return outcome.CannotLook("the volumes", in.Inventory.Why())
 	case !listed:
-		return outcome.CannotLook("the VolumeAttachments", in.o.Attachments.Why())
+		return outcome.CannotLook("the VolumeAttachments", in.Attachments.Why())
 	}
 	var needing []observation.Ref
 	for _, volume := range inventory.Volumes {

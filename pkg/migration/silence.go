@@ -12,22 +12,22 @@ import (
 // silence is what KCM's silence is proven from in this pass.
 func silence(in input) handover.In {
 	proof := handover.In{
-		ControlPlane: in.o.ControlPlane, KCMLease: in.o.KCMLease, Static: in.o.Cluster.Spec.ControlPlane.Static(), Now: in.now,
+		ControlPlane: in.ControlPlane, KCMLease: in.KCMLease, Static: in.Cluster.Spec.ControlPlane.Static(), Now: in.Now,
 	}
-	if in.facts.Handover != nil {
-		proof.Processes = in.facts.Handover.Processes
+	if in.Facts.Handover != nil {
+		proof.Processes = in.Facts.Handover.Processes
 	}
 	return proof
 }
 
 // guard is the proof's re-check at every pass after the hand-over.
 func guard(in input) outcome.Outcome {
-	controlPlane, known := in.o.ControlPlane.Get()
+	controlPlane, known := in.ControlPlane.Get()
 	switch {
-	case in.o.ControlPlane.IsAbsent():
+	case in.ControlPlane.IsAbsent():
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, kcmMissing(in))
 	case !known:
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	if loud := handover.Loud(controlPlane.KCM); loud.Words != "" {
 		return outcome.Fails(ucv1.CloudLoopsContendedReason, loud)
@@ -38,21 +38,21 @@ func guard(in input) outcome.Outcome {
 // closesFence says that KCM was seen to run cloud loops again, and not only that it could: where no one runs them, the
 // fence stays open.
 func closesFence(in input) bool {
-	controlPlane, known := in.o.ControlPlane.Get()
-	return known && in.o.Fence.IsKnown() && len(handover.RunningLoops(controlPlane.KCM)) > 0 &&
-		in.o.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
+	controlPlane, known := in.ControlPlane.Get()
+	return known && in.Fence.IsKnown() && len(handover.RunningLoops(controlPlane.KCM)) > 0 &&
+		in.Cluster.Spec.Handover.OnContention != ucv1.ReportContention
 }
 
 // beginAgain notes that the hand-over is rolled back: it is walked again, and begins with who runs the cloud loops now. KCM is
 // not changed again: that would be a fight. It is noted before the fence is closed, so that nothing opens it again
 // without the proof.
 func beginAgain(in input) outcome.Outcome {
-	kcm := in.o.ControlPlane.Value().KCM
+	kcm := in.ControlPlane.Value().KCM
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, handover.Loud(kcm))
 	out.Repair = &outcome.Action{Kind: outcome.ActionRecord, Why: "Recording that KCM may run cloud loops again."}
-	return in.adds(out, func(facts *ucv1.Facts) {
+	return in.Adds(out, func(facts *ucv1.Facts) {
 		recorded := facts.Handover
-		recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = in.stamp(), in.stamp(), in.stamp()
+		recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = in.Stamp(), in.Stamp(), in.Stamp()
 		recorded.FinishedAt, recorded.FenceOpenedAt, recorded.WorkloadAllowedAt = nil, nil, nil
 		recorded.Processes = handover.RecordProcesses(nil, kcm)
 	})
@@ -61,7 +61,7 @@ func beginAgain(in input) outcome.Outcome {
 // contention takes the cloud loops from the CCM while KCM runs them: two managers must not.
 func contention(in input, message observation.Text) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
-	if fence := in.o.Fence.Value(); fence.Open && closesFence(in) {
+	if fence := in.Fence.Value(); fence.Open && closesFence(in) {
 		out.Repair = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
 	}
 	return out
@@ -69,13 +69,13 @@ func contention(in input, message observation.Text) outcome.Outcome {
 
 // loopsAreBack is known when KCM runs cloud loops that we had switched off, and absent when it does not.
 func loopsAreBack(in input) observation.Observed[bool] {
-	controlPlane, known := in.o.ControlPlane.Get()
-	recorded := in.facts.Handover
+	controlPlane, known := in.ControlPlane.Get()
+	recorded := in.Facts.Handover
 	switch {
-	case recorded == nil || recorded.LoopsOffAt == nil && recorded.LockArmedAt == nil || in.o.ControlPlane.IsAbsent():
+	case recorded == nil || recorded.LoopsOffAt == nil && recorded.LockArmedAt == nil || in.ControlPlane.IsAbsent():
 		return observation.Absent[bool]()
 	case !known:
-		return observation.Unknown[bool](in.o.ControlPlane.Why())
+		return observation.Unknown[bool](in.ControlPlane.Why())
 	case recorded.LoopsOffAt == nil && handover.Armed(controlPlane.KCM.Arguments):
 		return observation.Absent[bool]() // It runs them while it holds the migration lock.
 	case len(controlPlane.KCM.Arguments.CloudLoops()) > 0,
@@ -88,8 +88,8 @@ func loopsAreBack(in input) observation.Observed[bool] {
 // noStrangerLeads looks at KCM's Lease before Machines are replaced and before the end: a KCM of another Deployment shows
 // there only. It waits instead of failing, because every restart of KCM leaves a Lease of a pod that is gone for a moment.
 func noStrangerLeads(in input) outcome.Outcome {
-	if !in.o.ControlPlane.IsKnown() {
-		return outcome.CannotLook("the control plane", in.o.ControlPlane.Why())
+	if !in.ControlPlane.IsKnown() {
+		return outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	}
 	if doubt := handover.LeaseDoubt(silence(in)); doubt.Words != "" {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason, doubt, 2*time.Second)

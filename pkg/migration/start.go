@@ -12,7 +12,7 @@ func admitted(in input) outcome.Outcome {
 
 // preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.
 func preflight(in input) outcome.Outcome {
-	if in.facts.StartedAt != nil {
+	if in.Facts.StartedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "There was no blocking finding when the migration started."+idleManagers(in))
 	}
 	judged := judgePreflight(in)
@@ -28,11 +28,11 @@ func start(in input) outcome.Outcome {
 	if out := approved(in); !out.Holds {
 		return out
 	}
-	kcm := in.o.ControlPlane.Value().KCM
+	kcm := in.ControlPlane.Value().KCM
 	why := "Starting the migration: recording what the CCM inherits from " + kcm.String() + "." + idleManagers(in)
-	return in.records(why, func(facts *ucv1.Facts) {
-		facts.StartedAt = in.stamp()
-		facts.Inherited = inherit(in.o.Cluster, kcm.Arguments)
+	return in.Records(why, func(facts *ucv1.Facts) {
+		facts.StartedAt = in.Stamp()
+		facts.Inherited = inherit(in.Cluster, kcm.Arguments)
 		facts.Handover = newHandover(in)
 	})
 }

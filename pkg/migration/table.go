@@ -95,21 +95,21 @@ func walk(in input) Decision {
 	in = mergeProcesses(in)
 	decision := Decision{Step: ucv1.StepFinished}
 	var states []RowState
-	for _, row := range Table(in.facts.Origin) {
+	for _, row := range Table(in.Facts.Origin) {
 		if decision.Step != ucv1.StepFinished {
 			states = append(states, waitsFor(row.Step, decision.Step))
 			continue
 		}
 		out := evaluate(in, row)
-		in = in.with(out)
+		in = in.With(out)
 		out = failIfRefused(in, out)
 		states = append(states, stateOf(row.Step, out))
 		if !out.Holds {
 			decision = decisionOf(row.Step, out, nil)
 		}
 	}
-	decision.Rows, decision.Facts = states, &in.facts
-	if recorded := in.facts.Handover; recorded != nil && recorded.StartedAt != nil {
+	decision.Rows, decision.Facts = states, &in.Facts
+	if recorded := in.Facts.Handover; recorded != nil && recorded.StartedAt != nil {
 		decision.Proof = handover.Prove(silence(in))
 	}
 	if decision.Instructions == nil {
@@ -120,10 +120,10 @@ func walk(in input) Decision {
 
 // failIfRefused calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
 func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
-	if out.Wait == nil || !out.Wait.Unknown || !in.o.Connection.Refused {
+	if out.Wait == nil || !out.Wait.Unknown || !in.Connection.Refused {
 		return out
 	}
-	failed := outcome.Fails(in.o.Connection.Reason, in.o.Connection.Text())
+	failed := outcome.Fails(in.Connection.Reason, in.Connection.Text())
 	failed.Facts, failed.Instructions, failed.Findings = out.Facts, out.Instructions, out.Findings
 	return failed
 }
@@ -131,7 +131,7 @@ func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
 // rolls nothing back. Drift repair and the guard still act, which may begin the hand-over again.
 func evaluate(in input, row Row) outcome.Outcome {
-	if in.facts.CompletedAt == nil || row.Step == ucv1.StepFinalize {
+	if in.Facts.CompletedAt == nil || row.Step == ucv1.StepFinalize {
 		return row.evaluate(in)
 	}
 	switch row.Step {

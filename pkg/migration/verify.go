@@ -14,12 +14,12 @@ import (
 
 // verify asks every Node, not only every Machine: what counts is what runs.
 func verify(in input) outcome.Outcome {
-	nodes, known := in.o.Nodes.Get()
+	nodes, known := in.Nodes.Get()
 	switch {
 	case !known:
-		return outcome.CannotLook("the Nodes", in.o.Nodes.Why())
-	case in.o.Proofs.IsUnknown():
-		return outcome.CannotLook("the proofs that were kept of kubelets", in.o.Proofs.Why())
+		return outcome.CannotLook("the Nodes", in.Nodes.Why())
+	case in.Proofs.IsUnknown():
+		return outcome.CannotLook("the proofs that were kept of kubelets", in.Proofs.Why())
 	}
 	unproven, overdue := rollout.Unproven(rollInput(in))
 	changed, unknown := inventoryChanges(in)
@@ -41,7 +41,7 @@ func verify(in input) outcome.Outcome {
 		return soak(in, nodes)
 	}
 	if len(overdue)+len(changed) > 0 {
-		return in.adds(out, func(facts *ucv1.Facts) { facts.StableSince = nil })
+		return in.Adds(out, func(facts *ucv1.Facts) { facts.StableSince = nil })
 	}
 	return out
 }
@@ -49,21 +49,21 @@ func verify(in input) outcome.Outcome {
 // wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it
 // again.
 func wasAway(in input, node observation.Node) bool {
-	since, accepted := in.facts.StableSince, slices.Contains(in.o.Cluster.Spec.Rollout.AcceptNodes, node.Name)
+	since, accepted := in.Facts.StableSince, slices.Contains(in.Cluster.Spec.Rollout.AcceptNodes, node.Name)
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
 // soak begins when every Node is proven, and again when one was away.
 func soak(in input, nodes []observation.Node) outcome.Outcome {
-	soak, since := observation.SoakTime(in.o.Cluster), in.facts.StableSince
+	soak, since := observation.SoakTime(in.Cluster), in.Facts.StableSince
 	held := outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
 	if since == nil || slices.ContainsFunc(nodes, func(node observation.Node) bool { return wasAway(in, node) }) {
 		if soak > 0 {
 			held = outcome.Records("Every Node is proven; it has to stay so for " + soak.String() + ".")
 		}
-		return in.adds(held, func(facts *ucv1.Facts) { facts.StableSince = in.stamp() })
+		return in.Adds(held, func(facts *ucv1.Facts) { facts.StableSince = in.Stamp() })
 	}
-	if left := soak - in.now.Sub(since.Time); left > 0 {
+	if left := soak - in.Now.Sub(since.Time); left > 0 {
 		return outcome.WaitsUntil(ucv1.SoakingReason, "Every Node is proven; it has to stay so for "+soak.String()+" since "+
 			since.UTC().Format(time.RFC3339)+".", left)
 	}
@@ -72,7 +72,7 @@ func soak(in input, nodes []observation.Node) outcome.Outcome {
 
 // inventoryChanges are the unexplained differences, for a message.
 func inventoryChanges(in input) (changed []observation.Text, unknown string) {
-	list, lost, unknown := baseline.Differences(in.o, in.facts.Baseline)
+	list, lost, unknown := baseline.Differences(*in.Observation, in.Facts.Baseline)
 	changed = observation.Texts(lost)
 	for _, difference := range list {
 		if difference.Explained == "" {

@@ -129,7 +129,7 @@ func silence() []mutant {
 		ofHandover(rule, "a renewal after the holder's end does not contradict it",
 			"HeldByTheDead", without("ChangedAt")),
 		ofHandover(rule, "an unknown holder is not waited for", "LeaseDoubt", never("LeaseExpiry")),
-		in(rule, "the processes are not recorded", "processesRecorded", does("Processes StartedAt", "facts.Handover.StartedAt = in.stamp()")),
+		in(rule, "the processes are not recorded", "processesRecorded", does("Processes StartedAt", "facts.Handover.StartedAt = in.Stamp()")),
 		in(rule, "processes that appear later are not recorded", "mergeProcesses", skips("RecordProcesses")),
 	}
 }

@@ -14,7 +14,7 @@ func defaultClasses() []mutant {
 		in(rule, "classes that cannot be looked at are none", "defaultClass", never("known")),
 		in(rule, "the default changes while the migration can be rolled back",
 			"volumeMigration",
-			begins("in.facts.CompletedAt = in.stamp()\nif out := defaultClass(in); out.Action != nil {\nreturn out\n}")),
+			begins("in.Facts.CompletedAt = in.Stamp()\nif out := defaultClass(in); out.Action != nil {\nreturn out\n}")),
 		of(factsPackage, rule, "a class that just became the default gets another one beside it",
 			"Reader.SwitchDefaultClass", never("isDefault")),
 	}

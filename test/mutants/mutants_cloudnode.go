@@ -7,7 +7,7 @@ func addresses() []mutant {
 	return []mutant{
 		in(rule, "the flags of the machine-controller come first", "machineController", never("cloudNode")),
 		in(rule, "the process without the loop counts",
-			"cloudNodeServes", judged("CCMLease", `in.facts.CloudNode.LedBy == ""`)),
+			"cloudNodeServes", judged("CCMLease", `in.Facts.CloudNode.LedBy == ""`)),
 		in(rule, "a CCM that is rolling out counts", "cloudNodeServes", never("Unhealthy")),
 		ofBaseline(rule, "addresses are not compared", "AddressChanges", always("Addresses")),
 		in(rule, "addresses are compared for a moment only",

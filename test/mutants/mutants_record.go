@@ -5,7 +5,7 @@ func records() []mutant {
 	const rule = "2 and 5 a Cluster that returns"
 	return []mutant{
 		in(rule, "what an earlier Cluster recorded is not taken up", "recall", always("resolved IsAbsent")),
-		inTables(rule, "a record that cannot be looked at is none", "recall", begins("if in.o.Record.IsUnknown() {\n\t\treturn Decision{}, false\n\t}")),
+		inTables(rule, "a record that cannot be looked at is none", "recall", begins("if in.Record.IsUnknown() {\n\t\treturn Decision{}, false\n\t}")),
 		inTables(rule, "a record that is refused is used", "recall", never("refused != feature")),
 		inTables(rule, "with the feature off no one is called", "recall", always("StartedAt")),
 		inTables(rule, "a record of another control plane is used", "refusal", never("Keeper UID")),
@@ -31,10 +31,10 @@ func records() []mutant {
 		in(rule, "a deleted Cluster goes while its fence is closed", "ccmSeenToLead", never("fenceWasClosed")),
 		in(rule, "a deleted Cluster goes with a leader that has ended", "leaderLives", never("Ended")),
 		inTables(rule, "a deleted Cluster goes with a CCM that crashes at every start", "leaderLives", never("Alive")),
-		inTables(rule, "without Nodes a closed fence stays closed", "drift", begins("if healthy(in, in.o.Addons.Value()).Reason == ucv1.NoNodesReason {\n\t\treturn outcome.Holds(ucv1.NoNodesReason, \"\")\n\t}")),
+		inTables(rule, "without Nodes a closed fence stays closed", "drift", begins("if healthy(in, in.Addons.Value()).Reason == ucv1.NoNodesReason {\n\t\treturn outcome.Holds(ucv1.NoNodesReason, \"\")\n\t}")),
 		inTables(rule, "a rollback is offered to a Cluster that is deleted", "rollbackOffer", without("DeletionTimestamp")),
-		inTables(rule, "any value of annotation abandon lets it go", "letsGo", judged("AbandonAnnotation", "len(in.o.Cluster.Annotations) > 0")),
-		inTables(rule, "a control plane that cannot be looked at is gone", "letsGo", judged("IsAbsent", "!in.o.ControlPlane.IsKnown()")),
+		inTables(rule, "any value of annotation abandon lets it go", "letsGo", judged("AbandonAnnotation", "len(in.Cluster.Annotations) > 0")),
+		inTables(rule, "a control plane that cannot be looked at is gone", "letsGo", judged("IsAbsent", "!in.ControlPlane.IsKnown()")),
 		inTables(rule, "a Cluster that stays is let go", "decide", judged("deleted why", `why != ""`)),
 	}
 }
