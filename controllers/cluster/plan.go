@@ -11,8 +11,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
@@ -46,14 +46,14 @@ func (o *Observer) planInput(
 	o.observeControlPlane(ctx, s)
 	before := s.Cluster.Status.Inherited
 	if controlPlane, known := s.Observed.ControlPlane.Get(); known && before == nil && controlPlane.KCM.Arguments.Understood() {
-		s.Cluster.Status.Inherited = migration.InheritedFrom(s.Cluster, controlPlane.KCM.Arguments)
+		s.Cluster.Status.Inherited = start.InheritedFrom(s.Cluster, controlPlane.KCM.Arguments)
 	}
 	o.observeManagement(ctx, s)
 	o.userCluster.observe(ctx, s)
 	o.observeMachineController(ctx, s)
 	s.Observed.StorageClasses = s.session.Facts.StorageClasses(ctx)
 	s.Observed.Canary = s.session.Canary.Observe(ctx)
-	o.userCluster.observeFindings(ctx, s, migration.FactsOfStart(s.Cluster))
+	o.userCluster.observeFindings(ctx, s, start.Facts(s.Cluster))
 	s.Cluster.Status.Inherited = before
 
 	input = plan.Input{Start: simulation.Start{Observation: s.Observed, Now: s.Now}, Pods: s.session.Facts.Evictable(ctx)}

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -150,7 +150,7 @@ func (p *Planner) observe(s *scope) observation.Observed[observation.ForeseenPla
 		p.plans[key] = one
 	}
 	current := one.basis == basis || one.problem != ""
-	lasts := current && migration.PlanLasts(one.plan, s.Cluster, s.Now)
+	lasts := current && start.PlanLasts(one.plan, s.Cluster, s.Now)
 	if !lasts && !one.wanted {
 		one.wanted = wake(p.asked, key)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -18,7 +18,7 @@ const (
 // pages are the documents that people write, by path, with the tables that stand in them, by the name in their marks.
 func pages() map[string]map[string]string {
 	lines := map[string]string{}
-	for _, protocol := range migration.Protocols() {
+	for _, protocol := range start.Protocols() {
 		lines["lines of "+string(protocol)] = linesOf(protocol)
 	}
 	return map[string]map[string]string{

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 )
 
 // preflightChecks has a row for each check.
@@ -25,7 +25,7 @@ func preflightChecks() string {
 // inputFindings are those that cannot be accepted.
 func inputFindings() string {
 	var out strings.Builder
-	for _, id := range migration.InputFindingIDs() {
+	for _, id := range start.InputFindingIDs() {
 		out.WriteString("* " + runbookLink(id) + "\n")
 	}
 	return out.String()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -110,5 +110,5 @@ func TestStaticPodsBesideKCM(t *testing.T) {
 	g.Expect(plane.Others).To(BeEmpty())
 	g.Expect(plane.NotSeen).To(Equal([]string{kubeScheduler}))
 	g.Expect(plane.Neighbors).To(HaveLen(1))
-	g.Expect(migration.InTreeConfiguration(plane.Neighbors[0], observation.Provider{})).To(Equal([]string{"--cloud-provider"}))
+	g.Expect(components.InTreeConfiguration(plane.Neighbors[0], observation.Provider{})).To(Equal([]string{"--cloud-provider"}))
 }

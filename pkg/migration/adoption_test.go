@@ -99,6 +99,6 @@ func TestAPlanIsBounded(t *testing.T) {
 		set.Takeovers = append(set.Takeovers, observation.Takeover{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
 	}
 	d := Decide(adopting(set, nil)(), noon())
-	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(maxChanges), HaveEach(HaveLen(maxChange))))
+	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(64), HaveEach(HaveLen(512))))
 	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Next()).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -60,20 +61,20 @@ func TestAPlanIsKeptForAMinuteAndStartsAMigrationForHalfOfOne(t *testing.T) {
 	o.Cluster.Spec.Mode = ucv1.PlanOnlyMode
 	made := observation.ForeseenPlan{Digest: strings.Repeat("a", 64), MadeAt: noon()}
 	for age, kept := range map[time.Duration]bool{0: true, 59 * time.Second: true, time.Minute: false} {
-		g.Expect(PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
+		g.Expect(start.PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(kept), "after %s", age)
 	}
 
 	o.Plan = observation.Known(made)
-	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", planInterval))
+	g.Expect(Decide(o, noon()).Wait).To(HaveField("After", 10*time.Minute))
 	g.Expect(Decide(o, noon().Add(50*time.Second)).Wait).To(HaveField("After", 10*time.Second), "what changed since is seen when "+
 		"it is made again")
-	g.Expect(Decide(o, noon().Add(2*time.Minute)).Wait).To(HaveField("After", planInterval), "it is being made again")
+	g.Expect(Decide(o, noon().Add(2*time.Minute)).Wait).To(HaveField("After", 10*time.Minute), "it is being made again")
 
 	o.Cluster.Spec.Approval.PlanDigest = strings.Repeat("b", 64)
-	g.Expect(PlanLasts(made, o.Cluster, noon().Add(59*time.Second))).To(BeTrue(), "nothing starts with it")
+	g.Expect(start.PlanLasts(made, o.Cluster, noon().Add(59*time.Second))).To(BeTrue(), "nothing starts with it")
 	o.Cluster.Spec.Approval.PlanDigest = made.Digest
 	for age, starts := range map[time.Duration]bool{0: true, 29 * time.Second: true, 30 * time.Second: false} {
-		g.Expect(PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(starts), "a migration starts with it after %s", age)
+		g.Expect(start.PlanLasts(made, o.Cluster, noon().Add(age))).To(Equal(starts), "a migration starts with it after %s", age)
 	}
 }
 
@@ -81,6 +82,6 @@ func TestAStartedMigrationAsksForNoPlan(t *testing.T) {
 	g := NewWithT(t)
 	o := rolling()
 	o.Cluster.Spec.Mode, o.Cluster.Spec.Approval.PlanDigest = ucv1.PlanOnlyMode, strings.Repeat("b", 64)
-	g.Expect(wantsPlan(o.Cluster)).To(BeFalse())
+	g.Expect(start.WantsPlan(o.Cluster)).To(BeFalse())
 	g.Expect(Decide(o, noon().Add(time.Second)).Next()).To(HaveField("Kind", outcome.ActionRollMachineDeployment))
 }

@@ -10,6 +10,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -49,9 +51,9 @@ func UnattendedLimit(cluster *ucv1.Cluster) time.Duration {
 }
 
 // attend judges both managers, and keeps since when neither runs the loops.
-func attend(in input, decision Decision) *Attendance {
+func attend(in pass.Input, decision Decision) *Attendance {
 	ccm, kcm := ccmAttends(in), kcmAttends(in)
-	foreign := otherManagersRun(in)
+	foreign := start.OtherManagersRun(in)
 	switch {
 	case ccm.state == runsLoops:
 		return attended(metav1.ConditionTrue, ucv1.AttendedReason, ccm.why, ".")
@@ -79,7 +81,7 @@ func attended(status metav1.ConditionStatus, reason string, message ...any) *Att
 
 // unattendedSince is the last moment in which they may have been attended. What was said before holds until a Lease shows that a
 // manager led after it: a controller that is killed in every pass sees none of them alive.
-func unattendedSince(in input) *metav1.Time {
+func unattendedSince(in pass.Input) *metav1.Time {
 	before := in.Facts.UnattendedSince
 	since := ptr.Deref(before, metav1.Time{}).Time
 	after := func(t time.Time) {
@@ -109,7 +111,7 @@ func unattendedSince(in input) *metav1.Time {
 }
 
 // endsOfManagers are those that no Lease tells. While the CCM was not let yet, those of KCM's processes are all there is to know.
-func endsOfManagers(in input, after func(time.Time)) {
+func endsOfManagers(in pass.Input, after func(time.Time)) {
 	if handover := in.Facts.Handover; handover != nil {
 		for _, process := range handover.Processes {
 			vanished := ptr.Deref(process.VanishedAt, metav1.NewMicroTime(in.Now))
@@ -127,7 +129,7 @@ func endsOfManagers(in input, after func(time.Time)) {
 
 // beginsOfService: nothing was to be served before there was a Node, nor, when the CCM has taken over, by a control plane that
 // was hibernated.
-func beginsOfService(in input, after func(time.Time)) {
+func beginsOfService(in pass.Input, after func(time.Time)) {
 	nodes, started := time.Time{}, time.Time{}
 	for _, node := range in.Nodes.Value() {
 		nodes = observation.Earlier(nodes, node.CreatedAt)
@@ -145,7 +147,7 @@ func beginsOfService(in input, after func(time.Time)) {
 }
 
 // ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
-func ccmLeases(in input) []observation.Lease {
+func ccmLeases(in pass.Input) []observation.Lease {
 	leases := []observation.Lease{}
 	if lease := in.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !ccmNotAllowed(in) {
 		leases = append(leases, lease)
@@ -157,7 +159,7 @@ func ccmLeases(in input) []observation.Lease {
 }
 
 // kcmLed is until when KCM led: not one that runs no loop, nor one whose end is known better.
-func kcmLed(in input) time.Time {
+func kcmLed(in pass.Input) time.Time {
 	lease, kcm := in.KCMLease.Value(), in.ControlPlane.Value().KCM
 	recorded := in.Facts.Handover != nil && slices.ContainsFunc(in.Facts.Handover.Processes, func(process ucv1.ManagerProcess) bool {
 		return process.EndedAt != nil && handover.HeldBy(lease, process.PodName, process.NodeName)
@@ -172,11 +174,11 @@ func kcmLed(in input) time.Time {
 	return lease.LastRenewal()
 }
 
-func ccmHasTakenOver(in input) bool {
+func ccmHasTakenOver(in pass.Input) bool {
 	return in.Facts.Handover != nil && in.Facts.Handover.FinishedAt != nil
 }
 
-func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
+func unattended(in pass.Input, ccm, kcm attends, decision Decision) *Attendance {
 	since, loops := in.Facts.UnattendedSince, ""
 	if inherited := in.Facts.Inherited; inherited != nil && len(inherited.Loops) > 0 {
 		loops = " (" + strings.Join(inherited.Loops, ", ") + ")"
@@ -204,7 +206,7 @@ func unattended(in input, ccm, kcm attends, decision Decision) *Attendance {
 }
 
 // whatToDo begins with what keeps the controller from doing it.
-func whatToDo(in input, decision Decision) observation.Text {
+func whatToDo(in pass.Input, decision Decision) observation.Text {
 	cluster := in.Cluster
 	switch {
 	case !in.Connection.Reachable && in.Connection.Message != "":
@@ -229,11 +231,11 @@ func whatToDo(in input, decision Decision) observation.Text {
 }
 
 // openFence is how a person does it where the controller does not.
-func openFence(in input) string {
+func openFence(in pass.Input) string {
 	return " Open it with: ccm-migration-controller fence open " + in.Cluster.Name + " -n " + in.Cluster.Namespace + "."
 }
 
-func lookAtCCM(in input) string {
+func lookAtCCM(in pass.Input) string {
 	if in.Cluster.AddonsReleased() {
 		return " Another tool has to apply the CCM, because spec.addons.management is Released."
 	}
@@ -241,13 +243,13 @@ func lookAtCCM(in input) string {
 }
 
 // fenceWasClosed says that the CCM, which had led, may not lead any more.
-func fenceWasClosed(in input) bool {
+func fenceWasClosed(in pass.Input) bool {
 	fence, known := in.Fence.Get()
 	return known && !fence.Open && len(fence.Allowed) == 0 && ccmHasTakenOver(in) && in.Facts.Rollback == nil
 }
 
 // notSeen: they were attended when it was last looked at.
-func notSeen(in input, ccm, kcm attends) *Attendance {
+func notSeen(in pass.Input, ccm, kcm attends) *Attendance {
 	said := observation.Say("Whether a manager runs the cloud loops is not known: ", kcm.why, ", and ", ccm.why, ".")
 	a := &Attendance{
 		Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason, Message: said.Words, Objects: said.Objects,
@@ -263,13 +265,13 @@ func notSeen(in input, ccm, kcm attends) *Attendance {
 // (https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go).
 const leaderElection = 15 * time.Second
 
-func nothingToRunOn(in input) bool {
+func nothingToRunOn(in pass.Input) bool {
 	nodes, known := in.Nodes.Get()
 	return known && len(nodes) == 0 && !in.Cluster.CCMInControlPlane()
 }
 
 // hibernated: there is no API server either, as far as the spec names it.
-func hibernated(in input) bool {
+func hibernated(in pass.Input) bool {
 	controlPlane, known := in.ControlPlane.Get()
 	if !known || in.Connection.Reachable || in.Cluster.Spec.ControlPlane.Static() {
 		return false

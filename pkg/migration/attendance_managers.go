@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // ccmAttends needs a Lease that is renewed. What keeps the CCM from it is known without looking: we did not let it lead.
-func ccmAttends(in input) attends {
+func ccmAttends(in pass.Input) attends {
 	lease, known := in.CCMLease.Get()
 	switch {
 	case underLock(in):
@@ -45,7 +46,7 @@ func ccmAttends(in input) attends {
 }
 
 // ccmIsMissing says what is seen of it.
-func ccmIsMissing(in input) observation.Text {
+func ccmIsMissing(in pass.Input) observation.Text {
 	addons, known := in.Addons.Get()
 	switch lease := in.CCMLease.Value(); {
 	case known && len(addons.CCM.Unhealthy) > 0:
@@ -58,21 +59,9 @@ func ccmIsMissing(in input) observation.Text {
 	return observation.Say("the CCM does not lead")
 }
 
-// otherManagersRun names one that may run the loops under another Lease. One that elects by the CCM's Lease runs none while that
-// has no holder who renews it.
-func otherManagersRun(in input) observation.Text {
-	for _, m := range in.ForeignCCMs.Value() {
-		led := in.CCMLease.IsUnknown() || !bound(in, m, byLease)
-		if led && !m.Harmless() && m.MayRun() && !slices.Contains(in.Cluster.Spec.Handover.AcceptOtherManagers, m.String()) {
-			return observation.Say(m)
-		}
-	}
-	return observation.Text{}
-}
-
 // ccmNotAllowed: in the hand-over it is our own doing that the CCM does not lead. After a contention it may lead until its fence
 // is closed.
-func ccmNotAllowed(in input) bool {
+func ccmNotAllowed(in pass.Input) bool {
 	handover := in.Facts.Handover
 	if handover == nil || handover.StartedAt == nil || handover.FinishedAt != nil || handover.ContendedAt != nil ||
 		in.Facts.Origin == ucv1.OriginExternal ||
@@ -83,17 +72,17 @@ func ccmNotAllowed(in input) bool {
 }
 
 // ccmWithdrawn: a rollback saw the last pod of the CCM go.
-func ccmWithdrawn(in input) bool {
+func ccmWithdrawn(in pass.Input) bool {
 	return in.Facts.Rollback != nil && in.Facts.Rollback.WorkloadGoneAt != nil
 }
 
 // underLock says that whoever holds the migration lock runs the loops, and no one else.
-func underLock(in input) bool {
+func underLock(in pass.Input) bool {
 	handover := in.Facts.Handover
 	return handover != nil && handover.LockArmedAt != nil && handover.LockTakenAt == nil
 }
 
-func lockAttends(in input) attends {
+func lockAttends(in pass.Input) attends {
 	lock, known := in.Lock.Get()
 	switch {
 	case in.Lock.IsUnknown():
@@ -107,7 +96,7 @@ func lockAttends(in input) attends {
 }
 
 // kcmAttends asks its processes first: one whose arguments show the loops off runs none, whatever its Lease says.
-func kcmAttends(in input) attends {
+func kcmAttends(in pass.Input) attends {
 	controlPlane, known := in.ControlPlane.Get()
 	switch {
 	case in.ControlPlane.IsAbsent():
@@ -128,7 +117,7 @@ func kcmAttends(in input) attends {
 }
 
 // processesOf KCM that run the loops when they lead; silent says that no process, seen or recorded, may run them.
-func processesOf(in input, kcm observation.Component) (able []observation.Process, silent bool) {
+func processesOf(in pass.Input, kcm observation.Component) (able []observation.Process, silent bool) {
 	able = slices.DeleteFunc(slices.Clone(kcm.Pods), func(process observation.Process) bool {
 		return process.Ended || !process.Started || !process.Arguments.Understood() || !handover.MayRunUnlocked(process.Arguments)
 	})
@@ -143,7 +132,7 @@ func noneOf(kcm observation.Component) observation.Text {
 }
 
 // kcmLeaseAttends: a holder that is no pod which we see may still run the loops.
-func kcmLeaseAttends(in input, kcm observation.Component, able []observation.Process) attends {
+func kcmLeaseAttends(in pass.Input, kcm observation.Component, able []observation.Process) attends {
 	lease, known := in.KCMLease.Get()
 	holds := func(process observation.Process) bool {
 		return handover.HeldBy(lease, process.PodName, process.NodeName, process.Hostname)
@@ -164,7 +153,7 @@ func kcmLeaseAttends(in input, kcm observation.Component, able []observation.Pro
 }
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.
-func heldByTheEnded(in input, lease observation.Lease, kcm observation.Component) bool {
+func heldByTheEnded(in pass.Input, lease observation.Lease, kcm observation.Component) bool {
 	if in.Facts.Handover != nil && handover.HeldByTheDead(in.Facts.Handover.Processes, lease) {
 		return true
 	}
@@ -177,7 +166,7 @@ func heldByTheEnded(in input, lease observation.Lease, kcm observation.Component
 }
 
 // allEnded says that every process that was recorded before KCM was changed has ended.
-func allEnded(in input) bool {
+func allEnded(in pass.Input) bool {
 	return in.Facts.Handover == nil ||
 		!slices.ContainsFunc(in.Facts.Handover.Processes, func(process ucv1.ManagerProcess) bool { return process.EndedAt == nil })
 }

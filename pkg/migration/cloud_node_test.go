@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -220,7 +221,7 @@ func TestTheCCMIsWithoutTheLoopCloudNode(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(withholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
+			NewWithT(t).Expect(loops.WithholdsCloudNode(test.facts, test.provider)).To(Equal(test.want))
 		})
 	}
 }

@@ -22,19 +22,19 @@ func begunAgain(g Gomega, f ucv1.Facts) {
 
 func notBegunAgain(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FinishedAt).NotTo(BeNil()) }
 
-// loops has its owner put KCM's old arguments back.
-func loops(o *Observation, owner string) {
+// loopsOn has its owner put KCM's old arguments back.
+func loopsOn(o *Observation, owner string) {
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments, c.KCM.FieldOwner = inTree(), owner })
 }
 
 func TestGuard(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"loops that come back in the template stop everything, with their owner": {
-			given: rolling, when: func(o *Observation) { loops(o, "argocd") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
+			given: rolling, when: func(o *Observation) { loopsOn(o, "argocd") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by argocd", "nothing is rolled"}, facts: begunAgain,
 		},
 		"loops that come back without an owner stop everything": {
-			given: rolling, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
+			given: rolling, when: func(o *Observation) { loopsOn(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason, says: []string{"changed by someone"},
 		},
 		"loops that come back in a pod stop everything": {
@@ -66,7 +66,7 @@ func TestGuard(t *testing.T) {
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"the guard also watches over a completed migration": {
-			given: finished, when: func(o *Observation) { loops(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
+			given: finished, when: func(o *Observation) { loopsOn(o, "") }, step: ucv1.StepHandover, action: outcome.ActionRecord,
 			fails: ucv1.CloudLoopsContendedReason,
 		},
 		"who runs the loops now is recorded at once": {
@@ -111,14 +111,14 @@ func TestGuardMayOnlyReport(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person may want only a report": {
 			given: rolling, when: func(o *Observation) {
-				loops(o, "argocd")
+				loopsOn(o, "argocd")
 				o.Cluster.Spec.Handover.OnContention = ucv1.ReportContention
 			},
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAgain,
 		},
 		"a fence that cannot be looked at is not closed, and a person is called all the same": {
 			given: rolling, when: func(o *Observation) {
-				loops(o, "argocd")
+				loopsOn(o, "argocd")
 				o.Fence = observation.Unknown[observation.Fence]("timeout")
 			},
 			step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, facts: notBegunAgain,

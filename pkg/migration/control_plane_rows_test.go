@@ -7,6 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -50,7 +52,7 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			change := inTreeRemoval(
+			change := components.InTreeRemoval(
 				observation.Component{Arguments: observation.Arguments{Flags: test.flags}, Container: "c"},
 				test.retired,
 			)
@@ -67,7 +69,7 @@ func TestFinalizeTakesTheInTreeConfigurationOut(t *testing.T) {
 func TestFinalizeLeavesKCMWithAnExternalProvider(t *testing.T) {
 	g := NewWithT(t)
 	o := completed()
-	in := newInput(o, ago(0), o.Cluster.Status.Facts)
+	in := pass.New(o, ago(0), o.Cluster.Status.Facts)
 	action := inTreeFlags(in).Action
 	g.Expect(action).NotTo(BeNil())
 	g.Expect(action.Arguments.Target).To(Equal(o.ControlPlane.Value().KCM.Ref))
@@ -167,7 +169,7 @@ func TestRowsSayWhatTheyLookedAt(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	besideKCM(false, map[string]string{"v": "2"})(&o)
-	in := newInput(o, ago(0), o.Cluster.Status.Facts)
+	in := pass.New(o, ago(0), o.Cluster.Status.Facts)
 	out := inTreeFlags(in)
 	g.Expect(out.Holds).To(BeTrue())
 	g.Expect(out.Message).To(And(ContainSubstring("Looked at: "+o.ControlPlane.Value().KCM.String()+", Deployment kube-apiserver"),
@@ -217,7 +219,7 @@ func TestVolumeMigrationRow(t *testing.T) {
 		},
 	})
 	NewWithT(t).Expect(
-		gatesFlag(
+		components.GatesFlag(
 			observation.Arguments{Flags: map[string]string{"feature-gates": "B=true, A=false"}},
 			map[string]bool{"A": true, "C": true},
 		),

@@ -6,6 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/noreturn"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -14,12 +18,12 @@ import (
 // Decide names the one next thing for a cluster. It is total and deterministic.
 func Decide(o observation.Observation, now time.Time) Decision {
 	o.Deadlines = o.Deadlines.OrReal()
-	before := newInput(o, now, o.Cluster.Status.Facts)
+	before := pass.New(o, now, o.Cluster.Status.Facts)
 	decision := decide(before)
 	in := before.From(decision.Facts)
 	decision.LookAfter = observation.Sooner(decision.LookAfter, rollout.LookAfter(rollInput(in)))
 	if !decision.recalled { // What a rollback rests on is looked at when the status has the facts.
-		decision.PointOfNoReturn, in.Facts.PointOfNoReturnAt = judgePointOfNoReturn(in)
+		decision.PointOfNoReturn, in.Facts.PointOfNoReturnAt = noreturn.Judge(in)
 	}
 	decision.Proofs = proofsToKeep(in, decision)
 	decision.Facts = &in.Facts
@@ -44,7 +48,7 @@ func Decide(o observation.Observation, now time.Time) Decision {
 }
 
 // pause leaves a decision nothing to do, and of its checkpoints what was only seen.
-func pause(before, in input, decision Decision) Decision {
+func pause(before, in pass.Input, decision Decision) Decision {
 	decision.Action, decision.Repairs, decision.Halt, decision.Instructions = nil, nil, nil, nil
 	if decision.Step != ucv1.StepInTree {
 		decision.Wait, decision.Failure = nil, nil
@@ -55,7 +59,7 @@ func pause(before, in input, decision Decision) Decision {
 }
 
 // seenWhilePaused keeps what was only seen: the end of a process may never show again.
-func seenWhilePaused(before, in input) *ucv1.Facts {
+func seenWhilePaused(before, in pass.Input) *ucv1.Facts {
 	return before.Changed(func(facts *ucv1.Facts) {
 		facts.LookAhead = in.Facts.LookAhead
 		if !in.Cluster.ExternalCloudProvider() {
@@ -70,7 +74,7 @@ func seenWhilePaused(before, in input) *ucv1.Facts {
 	})
 }
 
-func decide(in input) Decision {
+func decide(in pass.Input) Decision {
 	cluster := in.Cluster
 	deleted := !cluster.DeletionTimestamp.IsZero()
 	if why := letsGo(in); deleted && why != "" {
@@ -109,21 +113,21 @@ func decide(in input) Decision {
 // walkOnly walks the table to see how its rows stand. What the walk would record is not recorded, because its action is
 // not done: a baseline that counts as taken but was not stored could never be looked at again. Only the ends of
 // processes that were seen stay.
-func walkOnly(in input) Decision {
+func walkOnly(in pass.Input) Decision {
 	decision := walk(in)
-	seen := mergeProcesses(in)
+	seen := loops.MergeProcesses(in)
 	decision.Facts = &seen.Facts
 	return decision
 }
 
-func self(in input) observation.Ref {
+func self(in pass.Input) observation.Ref {
 	c := in.Cluster
 	return observation.Ref{Kind: "Cluster", Namespace: c.Namespace, Name: c.Name, UID: string(c.UID)}
 }
 
 // resolveOrigin judges once whether this is a migration. It does not read the annotations: a flip that the webhook
 // missed must not look like a creation.
-func resolveOrigin(in input) (Decision, bool) {
+func resolveOrigin(in pass.Input) (Decision, bool) {
 	origin := ucv1.OriginMigrating
 	switch in.Facts.Origin {
 	case ucv1.OriginMigrating, ucv1.OriginExternal:
@@ -146,11 +150,11 @@ func resolveOrigin(in input) (Decision, bool) {
 }
 
 // originFromKCM is for a Cluster that was edited before it was first seen: only its KCM can tell where it comes from.
-func originFromKCM(in input) (ucv1.Origin, outcome.Outcome) {
+func originFromKCM(in pass.Input) (ucv1.Origin, outcome.Outcome) {
 	controlPlane, known := in.ControlPlane.Get()
 	switch {
 	case in.ControlPlane.IsAbsent():
-		return "", outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in))
+		return "", outcome.Fails(ucv1.InputInvalidReason, components.KCMMissing(in))
 	case !known:
 		return "", outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	case !controlPlane.KCM.Arguments.Understood():
@@ -163,7 +167,7 @@ func originFromKCM(in input) (ucv1.Origin, outcome.Outcome) {
 	return origin, outcome.Holds(ucv1.HoldsReason, "")
 }
 
-func annotationsMissing(in input) bool {
+func annotationsMissing(in pass.Input) bool {
 	if in.Facts.Origin != ucv1.OriginMigrating || in.Facts.CompletedAt != nil || !in.Provider.Value().CanMigrate {
 		return false
 	}
@@ -174,7 +178,7 @@ func annotationsMissing(in input) bool {
 }
 
 // currentStep walks the table only to name the step.
-func currentStep(in input) ucv1.Step {
+func currentStep(in pass.Input) ucv1.Step {
 	if !in.Cluster.ExternalCloudProvider() {
 		return ucv1.StepInTree
 	}
@@ -185,7 +189,7 @@ func currentStep(in input) ucv1.Step {
 }
 
 // stopAt is a decision that the table did not make.
-func stopAt(in input, step ucv1.Step, out outcome.Outcome) Decision {
+func stopAt(in pass.Input, step ucv1.Step, out outcome.Outcome) Decision {
 	rows := Table(in.Facts.Origin)
 	states := make([]RowState, 0, len(rows))
 	for _, row := range rows {

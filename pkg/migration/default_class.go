@@ -5,6 +5,8 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -26,7 +28,7 @@ func judgesDefaultClass(facts ucv1.Facts) bool {
 
 // defaultClass takes the default from the classes of the in-tree plugin, or gives one to a cluster that has none. Any other
 // default is its owner's business.
-func defaultClass(in input) outcome.Outcome {
+func defaultClass(in pass.Input) outcome.Outcome {
 	if !judgesDefaultClass(in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "The default StorageClass was judged.")
 	}
@@ -77,8 +79,8 @@ func defaultsOf(
 }
 
 // externalHandover: the table of a cluster that was created with the feature has no row behind it.
-func externalHandover(in input) outcome.Outcome {
-	out := handOver(in)
+func externalHandover(in pass.Input) outcome.Outcome {
+	out := loops.HandOver(in)
 	if !out.Holds {
 		return out
 	}
@@ -88,14 +90,14 @@ func externalHandover(in input) outcome.Outcome {
 	return out
 }
 
-func defaultIs(in input, name, why string) outcome.Outcome {
+func defaultIs(in pass.Input, name, why string) outcome.Outcome {
 	return in.Records("Recording that the default is StorageClass "+name+": "+why+".", func(facts *ucv1.Facts) {
 		facts.DefaultStorageClass = &ucv1.DefaultStorageClassStatus{Name: name, JudgedAt: in.Stamp()}
 	})
 }
 
 // withoutSuccessor: where the driver is someone else's, its classes are, too.
-func withoutSuccessor(in input, name string) outcome.Outcome {
+func withoutSuccessor(in pass.Input, name string) outcome.Outcome {
 	addons, known := in.Addons.Get()
 	switch {
 	case !known:

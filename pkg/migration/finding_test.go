@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -51,8 +52,8 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		return ucv1.AcceptedFinding{ID: "NodeNotReady", Objects: objects, Reason: "they are being replaced"}
 	}
 	until := func(a ucv1.AcceptedFinding, d time.Duration) ucv1.AcceptedFinding { a.Until = stampAgo(-d); return a }
-	start := decision{given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"}}
-	passes := func(when func(*Observation)) decision { start.when = when; return start }
+	starts := decision{given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"}}
+	passes := func(when func(*Observation)) decision { starts.when = when; return starts }
 	blocks := func(when func(*Observation), says ...string) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: says}
 	}
@@ -80,7 +81,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 			given: fresh, step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"does not exist; create it"},
 			when: func(o *Observation) {
 				o.CloudConfig = observation.Absent[observation.CloudConfig]()
-				o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: FindingCloudConfig, Reason: "no"}}
+				o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: start.FindingCloudConfig, Reason: "no"}}
 			},
 		},
 		"after the start nothing is judged": {given: applying, when: found(one...), step: ucv1.StepAddons, action: outcome.ActionApplyAddons},
@@ -120,7 +121,7 @@ func TestFindingsAreTold(t *testing.T) {
 	o.CloudConfig = observation.Absent[observation.CloudConfig]()
 	findings := Decide(o, noon()).Findings
 	g.Expect(findings).To(HaveLen(3))
-	g.Expect(findings[0]).To(And(HaveField("ID", FindingCloudConfig), HaveField("Severity", observation.Blocking)))
+	g.Expect(findings[0]).To(And(HaveField("ID", start.FindingCloudConfig), HaveField("Severity", observation.Blocking)))
 	g.Expect(findings[1]).To(And(HaveField("ID", "NodeNotReady"), HaveField("Accepted", true), HaveField("AcceptedBecause", "known")))
 	g.Expect(findings[2].ID).To(Equal("LeaseLong"))
 	g.Expect(o.Findings.Value()[1].Accepted).To(BeFalse(), "what was observed is not changed")
@@ -130,7 +131,7 @@ func TestTheMessageIsBounded(t *testing.T) {
 	g := NewWithT(t)
 	o := fresh()
 	var many []observation.Finding
-	for i := range maxFindingsInMessage + 3 {
+	for i := range 13 {
 		many = append(many, unready(func(f *observation.Finding) { f.ID = fmt.Sprintf("Check%02d", i) }))
 	}
 	found(many...)(&o)

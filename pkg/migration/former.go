@@ -2,106 +2,17 @@ package migration
 
 import (
 	"cmp"
-	"slices"
-	"strings"
-	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-const (
-	// kubeletGrain is what a kubelet leaves of the time at which a container ended.
-	kubeletGrain = time.Second
-	// retryPeriod is the default of leader election: who leads renews after each.
-	// https://github.com/kubernetes/component-base/blob/v0.30.14/config/v1alpha1/defaults.go
-	retryPeriod = 2 * time.Second
-)
-
-// formerLease is a Lease that may have a holder which ended.
-type formerLease struct {
-	lease observation.Lease
-	// processes that its holder may be.
-	processes []observation.Process
-	retry     time.Duration
-	// bound says that their tokens go with their pods.
-	bound bool
-}
-
-// holder is the one process that may hold the Lease. It acquired it after its start, and no other process has its hostname but
-// those that had ended before: a wrong answer is two leaders for a renew deadline. The three times are of the clock of one Node.
-func (f formerLease) holder() (observation.Process, bool) {
-	hostname, _, _ := strings.Cut(f.lease.Holder, "_")
-	able := slices.DeleteFunc(slices.Clone(f.processes), func(process observation.Process) bool {
-		return process.Hostname != hostname || process.Ended && process.FinishedAt.Add(kubeletGrain).Before(f.lease.AcquireTime)
-	})
-	if hostname == "" || len(able) != 1 {
-		return observation.Process{}, false
-	}
-	holder := able[0]
-	// Under the hostname of a Node there may be a process that no one of us saw, unless we saw the Lease being taken: pods that are
-	// gone have no token to do that with.
-	unseen := holder.HostNetwork && (!f.bound || !f.lease.HeldSince.After(f.lease.WatchedAt))
-	return holder, holder.Started && !unseen && !f.lease.AcquireTime.Before(holder.StartedAt)
-}
-
-// endedBefore is how long the Lease has to stand still yet, since a watch showed its holder's end; known is false when nothing
-// proves that end.
-//
-//	acquires ──► renews ──► ends ──► not renewed afterwards ──► stands still for a retry period ──► is freed
-func (f formerLease) endedBefore(now time.Time) (left time.Duration, known bool) {
-	holder, found := f.holder()
-	switch {
-	case !found, !holder.Ended, holder.ContainerID == "", holder.EndedAt.IsZero():
-		return 0, false
-	case f.lease.RenewTime.After(holder.FinishedAt.Add(kubeletGrain)), f.lease.Stale(now):
-		return 0, false // Where we are refused for good, it runs out, and other things are done again.
-	}
-	since := holder.EndedAt
-	for _, later := range []time.Time{f.lease.ChangedAt, f.lease.WatchedAt} {
-		if later.After(since) {
-			since = later
-		}
-	}
-	return since.Add(f.retry).Sub(now), true
-}
-
-// formerLeases are those that may be freed.
-func formerLeases(in input) []formerLease {
-	var leases []formerLease
-	processes, looked := in.CCMProcesses.Get()
-	alone := in.ForeignCCMs.IsKnown() && otherManagersRun(in).Words == ""
-	if lease, known := in.CCMLease.Get(); known && looked && alone && in.Fence.Value().Open && !withdrawn(in.Facts) {
-		leases = append(leases, formerLease{lease: lease, processes: processes, retry: retryPeriod, bound: true})
-	}
-	if kcm, known := kcmLease(in); known && in.KCMLeaseRight.Value().May {
-		leases = append(leases, kcm)
-	}
-	return leases
-}
-
-// leaseToFree is the action when a Lease can be freed now, and how long it takes until one can be.
-func leaseToFree(in input) (action *outcome.Action, after time.Duration) {
-	for _, former := range formerLeases(in) {
-		left, ended := former.endedBefore(in.Now)
-		switch {
-		case ended && left <= 0:
-			lease := former.lease
-			return &outcome.Action{
-				Kind: outcome.ActionFreeLease, Objects: []observation.Ref{lease.Ref}, Lease: &lease,
-				Why: "Clearing " + lease.Holder + ", which was seen to end, from " + lease.String() + ", so that the next one leads now.",
-			}, 0
-		case ended:
-			after = observation.Sooner(after, left)
-		}
-	}
-	return nil, after
-}
-
 // interrupts says that what ends a manager is mostly our doing: from the start until all is finished. When the migration is
 // completed, only the last step still does something.
-func interrupts(in input, decision Decision) bool {
+func interrupts(in pass.Input, decision Decision) bool {
 	return in.Facts.StartedAt != nil && in.Facts.Origin == ucv1.OriginMigrating &&
 		(in.Facts.CompletedAt == nil || decision.Step == ucv1.StepFinalize && !unknown(decision))
 }
@@ -110,21 +21,21 @@ func interrupts(in input, decision Decision) bool {
 func unknown(decision Decision) bool { return decision.Wait != nil && decision.Wait.Unknown }
 
 // leasesFirst frees a Lease before anything else is done: no one leads until then. It stands beside what is waited for.
-func leasesFirst(before input, decision Decision) Decision {
+func leasesFirst(before pass.Input, decision Decision) Decision {
 	in := before.From(decision.Facts)
 	if !interrupts(in, decision) {
 		return decision
 	}
-	action, after := leaseToFree(in)
+	action, after := loops.LeaseToFree(in)
 	decision.LookAfter = observation.Sooner(decision.LookAfter, after)
 	if action == nil {
-		action = beforeKCMRolls(in, decision.Action)
+		action = loops.BeforeKCMRolls(in, decision.Action)
 	}
 	switch {
 	case action != nil:
 		return instead(before, decision, action)
 	case decision.Next() == nil && !unknown(decision) && rightIsOver(in, decision):
-		out := takeBack(in)
+		out := loops.TakeBack(in)
 		if out.Action != nil {
 			decision = decision.doing(*out.Action)
 		}
@@ -134,10 +45,10 @@ func leasesFirst(before input, decision Decision) Decision {
 }
 
 // instead does another action in this pass. What the one in its place would have recorded is not so yet.
-func instead(before input, decision Decision, action *outcome.Action) Decision {
+func instead(before pass.Input, decision Decision, action *outcome.Action) Decision {
 	in := before.From(decision.Facts)
 	if decision.Next() != nil {
-		in = mergeProcesses(before)
+		in = loops.MergeProcesses(before)
 	}
 	decision = decision.doing(*action)
 	decision.Facts = in.Changed(func(facts *ucv1.Facts) {

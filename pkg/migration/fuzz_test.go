@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -28,10 +29,10 @@ func FuzzLoopsOff(f *testing.F) {
 		arguments.FeatureGate(other)
 		arguments.LeaderLease()
 		arguments.Duration("leader-elect-lease-duration", time.Second)
-		flag := loopsOffFlag(arguments, minor)
+		flag := components.LoopsOffFlag(arguments, minor)
 		arguments.Flags["controllers"] = flag.Value
 		g.Expect(arguments.CloudLoops()).To(BeEmpty(), flag.Value)
-		g.Expect(loopsOffFlag(arguments, minor)).To(Equal(flag), "a second time changes nothing")
+		g.Expect(components.LoopsOffFlag(arguments, minor)).To(Equal(flag), "a second time changes nothing")
 	})
 }
 

@@ -8,6 +8,9 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -249,7 +252,7 @@ func TestLoopsOffFlag(t *testing.T) {
 			if test.given {
 				arguments.Flags["controllers"] = test.controllers
 			}
-			flag := loopsOffFlag(arguments, test.minor)
+			flag := components.LoopsOffFlag(arguments, test.minor)
 			g.Expect(flag).To(Equal(outcome.Flag{Name: "--controllers", Value: test.want}))
 			arguments.Flags["controllers"] = flag.Value
 			g.Expect(arguments.CloudLoops()).To(BeEmpty())
@@ -259,10 +262,10 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(HandoverStages("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
-	for _, protocol := range Protocols() {
-		g.Expect(HandoverStages(protocol)).NotTo(BeEmpty())
-		for _, line := range HandoverStages(protocol) {
+	g.Expect(loops.Stages("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
+	for _, protocol := range start.Protocols() {
+		g.Expect(loops.Stages(protocol)).NotTo(BeEmpty())
+		for _, line := range loops.Stages(protocol) {
 			g.Expect(line.Name).NotTo(BeEmpty())
 			g.Expect(line.Means).To(HaveSuffix("."))
 		}

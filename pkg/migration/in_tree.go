@@ -8,6 +8,9 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -15,14 +18,14 @@ import (
 // decideInTree is for the feature being off. In every pass it looks at the name of the provider, which can be neither changed nor
 // migrated when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when
 // one of them gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
-func decideInTree(in input) Decision {
+func decideInTree(in pass.Input) Decision {
 	decision := Decision{Step: ucv1.StepInTree}
 	if in.UnknownProvider != "" {
-		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, unknownProvider(in)).Failure
+		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, start.UnknownProvider(in)).Failure
 		return decision
 	}
 	out := runsInTree(in, in.InTree)
-	if shared, _ := checkContenders(in); shared != nil && out.Failure == nil {
+	if shared, _ := start.CheckContenders(in); shared != nil && out.Failure == nil {
 		out = outcome.Fails(shared.Reason, shared.Text())
 	}
 	decision.Wait, decision.Failure = out.Wait, out.Failure
@@ -31,15 +34,15 @@ func decideInTree(in input) Decision {
 
 // runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0
 // runs nothing, and is not to.
-func runsInTree(in input, seen observation.Observed[observation.Component]) outcome.Outcome {
+func runsInTree(in pass.Input, seen observation.Observed[observation.Component]) outcome.Outcome {
 	kcm, known := seen.Get()
 	switch {
 	case seen.IsAbsent():
-		return outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in))
+		return outcome.Fails(ucv1.InputInvalidReason, components.KCMMissing(in))
 	case !known && in.Cluster.Spec.ControlPlane.Static():
 		return outcome.Holds(ucv1.HoldsReason, "") // Its static pods are in the user cluster, where only a look ahead sees them.
 	case !known:
-		return outcome.CannotLook(kcmReference(in), seen.Why())
+		return outcome.CannotLook(components.KCMReference(in), seen.Why())
 	case kcm.Replicas == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !kcm.Arguments.Understood():
@@ -47,8 +50,8 @@ func runsInTree(in input, seen observation.Observed[observation.Component]) outc
 			observation.Say("whether ", kcm, " runs the cloud loops"),
 			strings.TrimSuffix(kcm.Arguments.Problem, "."),
 		)
-	case loopsOffInTree(kcm.Arguments):
-		return outcome.Fails(ucv1.LoopsOffAlreadyReason, loopsOffAlready(kcm))
+	case components.LoopsOffInTree(kcm.Arguments):
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, components.LoopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but ", kcm,
 			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM "+
@@ -87,7 +90,7 @@ func otherwiseLookedAt(o observation.Observation) string {
 // attendInTree judges whether KCM leads when a look asked, and says it until the next one. A CCM is no manager of an in-tree
 // cluster. One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to
 // the look, so that no pass which did not look claims more.
-func attendInTree(in input, look ucv1.LookAheadStatus, decision Decision) *Attendance {
+func attendInTree(in pass.Input, look ucv1.LookAheadStatus, decision Decision) *Attendance {
 	if decision.Failure != nil || decision.Wait != nil {
 		return nil // The arguments say more.
 	}
@@ -109,7 +112,7 @@ func attendInTree(in input, look ucv1.LookAheadStatus, decision Decision) *Atten
 }
 
 // unattendedInTree is since when no KCM leads, as far as a look tells.
-func unattendedInTree(in input, leader ucv1.LookedLeader) *metav1.Time {
+func unattendedInTree(in pass.Input, leader ucv1.LookedLeader) *metav1.Time {
 	switch leader {
 	case ucv1.LeaderMissing:
 		return unattendedSince(in)
@@ -122,7 +125,7 @@ func unattendedInTree(in input, leader ucv1.LookedLeader) *metav1.Time {
 
 // kcmHolds: a process of KCM that runs the loops holds the Lease, which one read can tell. It is said to renew it only when that
 // was seen.
-func kcmHolds(in input) attends {
+func kcmHolds(in pass.Input) attends {
 	kcm := kcmAttends(in)
 	able, _ := processesOf(in, in.ControlPlane.Value().KCM)
 	lease := in.KCMLease.Value()
@@ -136,7 +139,7 @@ func kcmHolds(in input) attends {
 }
 
 // leader is what a look saw of KCM.
-func leader(in input) ucv1.LookedLeader {
+func leader(in pass.Input) ucv1.LookedLeader {
 	if hibernated(in) {
 		return ucv1.LeaderHibernated
 	}
@@ -150,15 +153,15 @@ func leader(in input) ucv1.LookedLeader {
 	return ucv1.LeaderNotSeen
 }
 
-func kcmCalled(in input) observation.Text {
+func kcmCalled(in pass.Input) observation.Text {
 	if in.Cluster.Spec.ControlPlane.Static() {
 		return observation.Say("KCM")
 	}
-	return observation.Say(kcmReference(in))
+	return observation.Say(components.KCMReference(in))
 }
 
 // soonerLook is when one that saw no leader is made again: when the patience ends, and afterwards so that it is over soon.
-func soonerLook(in input, look ucv1.LookAheadStatus, attendance *Attendance) *metav1.Time {
+func soonerLook(in pass.Input, look ucv1.LookAheadStatus, attendance *Attendance) *metav1.Time {
 	if attendance == nil || in.Look != observation.LookDone {
 		return look.NextAt
 	}

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -236,7 +237,7 @@ func TestInherit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := fresh()
 			o.Cluster.Spec.Cloud.ClusterName = test.cluster
-			NewWithT(t).Expect(inherit(o.Cluster, observation.Arguments{Flags: test.flags})).To(Equal(new(test.want)))
+			NewWithT(t).Expect(start.Inherit(o.Cluster, observation.Arguments{Flags: test.flags})).To(Equal(new(test.want)))
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -21,7 +22,7 @@ func rightStays(since time.Duration) func(*Observation) {
 }
 
 func rightIsLeft() []string {
-	return []string{"RoleBinding", KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
+	return []string{"RoleBinding", loops.KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
 }
 
 // TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.
@@ -54,7 +55,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: kept(time.Minute),
 		},
 		"and it is deleted again after a time": {
-			given: configured, when: waiting(revokePause), step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
+			given: configured, when: waiting(10 * time.Minute), step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
 		},
 		"what is gone is forgotten": {
 			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: forgotten,
@@ -63,7 +64,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"then it is tried again beside that": {
-			given: finished, when: rightStays(revokePause), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
+			given: finished, when: rightStays(10 * time.Minute), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
 		},
 		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
 		"what cannot be looked at is not gone": {
@@ -77,7 +78,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepRollbackAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
 		},
 		"and it is tried again": {
-			given: loopsBack, when: rightStays(revokePause), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
+			given: loopsBack, when: rightStays(10 * time.Minute), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
 		},
 	})
 }

@@ -4,13 +4,18 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/applied"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
 
 // letsGo is why a deleted Cluster goes at once, whatever it leaves behind; empty while it goes at a safe row only.
-func letsGo(in input) string {
+func letsGo(in pass.Input) string {
 	switch {
 	case in.Cluster.Annotations[ucv1.AbandonAnnotation] == "true":
 		return "annotation " + ucv1.AbandonAnnotation + " says so"
@@ -23,28 +28,28 @@ func letsGo(in input) string {
 }
 
 // release names what it leaves behind, where our right to KCM's Lease could not be taken back or there was no time for it.
-func release(in input, why string) outcome.Outcome {
+func release(in pass.Input, why string) outcome.Outcome {
 	action := outcome.Action{
 		Kind:    outcome.ActionRelease,
 		Objects: []observation.Ref{self(in)},
 		Why:     "Letting the deleted Cluster go: " + why + ".",
 	}
-	if mayBeGranted(in) {
-		action.Why += " Role and RoleBinding " + KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " +
-			deleteRight(in)
+	if loops.MayBeGranted(in) {
+		action.Why += " Role and RoleBinding " + loops.KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " +
+			loops.DeleteRight(in)
 	}
 	return outcome.Does(action)
 }
 
 // goesAlthoughPaused says that a Cluster goes that a pause would hold.
-func goesAlthoughPaused(in input, decision Decision) bool {
+func goesAlthoughPaused(in pass.Input, decision Decision) bool {
 	return decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && letsGo(in) != ""
 }
 
 // revokedFirst takes our right to KCM's Lease back before a Cluster goes.
-func revokedFirst(in input, decision Decision) Decision {
-	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && granted(in) && in.Connection.Reachable {
-		out := revoke(in.From(decision.Facts))
+func revokedFirst(in pass.Input, decision Decision) Decision {
+	if decision.Action != nil && decision.Action.Kind == outcome.ActionRelease && loops.Granted(in) && in.Connection.Reachable {
+		out := loops.Revoke(in.From(decision.Facts))
 		decision.Action, decision.Facts = out.Action, out.Facts
 	}
 	return decision
@@ -66,14 +71,14 @@ func (d Decision) leaving(until string) Decision {
 // decideDeletion never rolls anything back. Before the hand-over the Cluster just goes; later it goes at the next row
 // where leaving is safe: exactly one manager is seen to run the loops and no Machine is half replaced. A completed migration
 // has nothing half replaced, and is asked for its manager like any other.
-func decideDeletion(in input) Decision {
+func decideDeletion(in pass.Input) Decision {
 	if probe := in.Probe.Value(); len(probe.Left) > 0 {
-		return stopAt(in, currentStep(in), outcome.Does(pruneVerb(probe.Left)))
+		return stopAt(in, currentStep(in), outcome.Does(applied.Prune(probe.Left)))
 	}
-	if rollingBack(in) {
+	if pass.RollingBack(in) {
 		return deletedWhileRolledBack(in)
 	}
-	if untouched(in) {
+	if components.Untouched(in) {
 		return stopAt(in, currentStep(in), release(in, "nothing is in the middle"))
 	}
 	if in.Facts.Handover.FinishedAt == nil {
@@ -93,11 +98,11 @@ func decideDeletion(in input) Decision {
 // attendedFirst keeps a deleted Cluster that took the hand-over until exactly one manager is seen to run the cloud loops: when
 // the Cluster is gone, no one applies a CCM that is missing, nor opens its fence. What could not be looked at is not repaired,
 // and nothing is that the CCM does not need.
-func attendedFirst(in input) outcome.Outcome {
-	if out := guarded(in); !out.Holds {
+func attendedFirst(in pass.Input) outcome.Outcome {
+	if out := loops.Guarded(in); !out.Holds {
 		return out
 	}
-	if out := noOtherManager(in, byLease); !out.Holds {
+	if out := start.NoOtherManager(in, start.ByLease); !out.Holds {
 		return out
 	}
 	leads := ccmSeenToLead(in)
@@ -112,14 +117,14 @@ func attendedFirst(in input) outcome.Outcome {
 
 // ccmAsApplied: the Lease of a CCM that was just deleted tells of it for its whole duration. One that another tool applies is not
 // compared.
-func ccmAsApplied(in input) bool {
+func ccmAsApplied(in pass.Input) bool {
 	addons, known := in.Addons.Get()
 	return in.Cluster.AddonsReleased() || known && len(addons.CCM.Drifted) == 0
 }
 
 // ccmSeenToLead asks for more than what a roll begins on: a CCM whose fence is closed leads until its renew deadline, one that
 // has ended keeps its Lease, and one that crashes at every start acquires it and never renews it.
-func ccmSeenToLead(in input) outcome.Outcome {
+func ccmSeenToLead(in pass.Input) outcome.Outcome {
 	switch {
 	case !in.Fence.IsKnown():
 		return outcome.CannotLook("the fence", in.Fence.Why())
@@ -130,9 +135,9 @@ func ccmSeenToLead(in input) outcome.Outcome {
 	case fenceWasClosed(in):
 		return outcome.Waits(ucv1.WaitingForLeaderReason, "The CCM may not lead, because its fence is closed."+openFence(in))
 	}
-	out := ccmCanServe(in)
+	out := loops.CCMCanServe(in)
 	if out.Holds && out.Reason != ucv1.NoNodesReason {
-		out = leaderLives(in)
+		out = loops.LeaderLives(in)
 	}
 	if out.Wait != nil && !out.Wait.Unknown {
 		return outcome.WaitsUntil(out.Reason, observation.Say(out.Text(), lookAtCCM(in)), 2*time.Second)
@@ -140,21 +145,8 @@ func ccmSeenToLead(in input) outcome.Outcome {
 	return out
 }
 
-// leaderLives contradicts a Lease that is not old yet.
-func leaderLives(in input) outcome.Outcome {
-	lease := in.CCMLease.Value()
-	holder, found := formerLease{lease: lease, processes: in.CCMProcesses.Value(), bound: true}.holder()
-	switch {
-	case found && holder.Ended:
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds ", lease, ", has ended.")
-	case !lease.Alive(in.Now):
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired ", lease, " and did not renew it yet.")
-	}
-	return outcome.Holds(ucv1.HoldsReason, "")
-}
-
 // deletedWhileRolledBack lets a deleted Cluster go when KCM has its cloud loops back.
-func deletedWhileRolledBack(in input) Decision {
+func deletedWhileRolledBack(in pass.Input) Decision {
 	decision := walkRollback(in)
 	if decision.Step == ucv1.StepRollbackAddons {
 		return rollbackStopsAt(ucv1.StepRollbackAddons, release(in, "KCM has its cloud loops back"))

@@ -11,6 +11,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
@@ -77,7 +79,7 @@ func share(span time.Duration, uid string, at time.Time) time.Duration {
 }
 
 // lookAhead says when the next look is due, and what the one of this pass found.
-func lookAhead(in input, decision Decision) Decision {
+func lookAhead(in pass.Input, decision Decision) Decision {
 	decision.Facts = &in.Facts
 	if !wantsLooks(in.Cluster) {
 		in.Facts.LookAhead = nil
@@ -121,7 +123,7 @@ func lookAhead(in input, decision Decision) Decision {
 }
 
 // looked notes a look, and when the next one is due.
-func looked(in input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.LookAheadStatus {
+func looked(in pass.Input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.LookAheadStatus {
 	jitter := share(lookJitter, string(in.Cluster.UID), in.Now)
 	look.Generation = in.Cluster.Generation
 	look.NextAt = in.StampAfter(lookEvery - jitter)
@@ -136,8 +138,8 @@ func looked(in input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.Look
 
 // judgeLook asks what preflight would ask if the feature were on. What was found before stays when the user cluster cannot be
 // reached.
-func judgeLook(asked input) (*Readiness, []observation.Finding) {
-	out := judgePreflight(asked)
+func judgeLook(asked pass.Input) (*Readiness, []observation.Finding) {
+	out := start.JudgePreflight(asked)
 	findings := out.Findings
 	if asked.Connection.Reachable {
 		findings = append([]observation.Finding{}, findings...)
@@ -145,7 +147,7 @@ func judgeLook(asked input) (*Readiness, []observation.Finding) {
 	return readinessOf(asked, out), findings
 }
 
-func readinessOf(asked input, out outcome.Outcome) *Readiness {
+func readinessOf(asked pass.Input, out outcome.Outcome) *Readiness {
 	counts := countFindings(out.Findings)
 	switch kcm := kcmAttends(asked); {
 	case hibernated(asked):
@@ -163,7 +165,7 @@ func readinessOf(asked input, out outcome.Outcome) *Readiness {
 }
 
 // kcmRunsLoops says that its arguments do, so that someone has to lead with them.
-func kcmRunsLoops(in input) bool {
+func kcmRunsLoops(in pass.Input) bool {
 	kcm := in.ControlPlane.Value().KCM
 	return in.ControlPlane.IsKnown() && kcm.Arguments.Understood() && len(kcm.Arguments.CloudLoops()) > 0
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -203,7 +204,7 @@ func TestWhatWasFoundStaysWhenTheUserClusterCannotBeReached(t *testing.T) {
 	g.Expect(decision.Findings).To(BeNil())
 	g.Expect(decision.Facts.LookAhead.LookedAt).To(BeNil(), "it was not reached")
 	o.Connection.Refused = true
-	g.Expect(Decide(o, noon()).Findings).To(ConsistOf(HaveField("ID", FindingConnection)), "but for what stands against its "+
+	g.Expect(Decide(o, noon()).Findings).To(ConsistOf(HaveField("ID", start.FindingConnection)), "but for what stands against its "+
 		"kubeconfig")
 }
 

@@ -8,6 +8,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -35,14 +37,14 @@ func TestLoopsThatAreOffAreNeverAnOriginal(t *testing.T) {
 	o := loud()
 	kcm := o.ControlPlane.Value().KCM
 	o.Cluster.Status.Handover.Original = nil
-	in := newInput(o, noon(), o.Cluster.Status.Facts)
-	out := originalsKept(in, kcm)
+	in := pass.New(o, noon(), o.Cluster.Status.Facts)
+	out := components.OriginalsKept(in, kcm)
 	g.Expect(out.Holds).To(BeFalse())
 	g.Expect(out.Facts.Handover.Original).To(HaveLen(1))
-	g.Expect(originalsKept(in.With(out), kcm).Holds).To(BeTrue())
+	g.Expect(components.OriginalsKept(in.With(out), kcm).Holds).To(BeTrue())
 
 	kcm.Arguments = switchedOff()
-	g.Expect(originalsKept(in, kcm).Holds).To(BeTrue(), "to give them back would leave the cluster without any")
+	g.Expect(components.OriginalsKept(in, kcm).Holds).To(BeTrue(), "to give them back would leave the cluster without any")
 }
 
 func TestARetryWaitsForItsTime(t *testing.T) {

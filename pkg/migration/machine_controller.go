@@ -6,14 +6,16 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
 // machineController comes before the first roll: a Machine that is made by a webhook, a controller or an
 // operating-system-manager without the flag joins in-tree.
-func machineController(in input) outcome.Outcome {
-	if out := cloudNode(in); !out.Holds {
+func machineController(in pass.Input) outcome.Outcome {
+	if out := loops.CloudNode(in); !out.Holds {
 		return out
 	}
 	deployments, stop := machineControllerDeployments(in)
@@ -34,7 +36,7 @@ func machineController(in input) outcome.Outcome {
 			return outcome.WaitsUntil(ucv1.RollingOutReason, observation.Say(deployment, " is still rolling out."), 2*time.Second)
 		}
 	}
-	if out := ccmCanServe(in); !out.Holds {
+	if out := loops.CCMCanServe(in); !out.Holds {
 		return out
 	}
 	if in.Facts.MachineControllerConfiguredAt == nil {
@@ -45,14 +47,9 @@ func machineController(in input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "New Machines join with an external cloud provider.")
 }
 
-// flagsBegun says that some of the Deployments have their flag: new Machines may join external.
-func flagsBegun(in input) bool {
-	return slices.ContainsFunc(in.MachineController.Value(), observation.MachineControllerDeployment.Flagged)
-}
-
 // machineControllerDeployments are the Deployments to configure, or why that cannot be said: one that is left out lets kubelets
 // join in-tree under Machines that are annotated as external.
-func machineControllerDeployments(in input) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
+func machineControllerDeployments(in pass.Input) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
 	stop := func(out outcome.Outcome) ([]observation.MachineControllerDeployment, *outcome.Outcome) {
 		return nil, &out
 	}
@@ -110,13 +107,13 @@ func MachineControllerGap(deployments []observation.MachineControllerDeployment)
 
 // setFlag first forgets since when the flags are in place if one was lost: a MachineSet that was made without it would
 // count as up-to-date by its age.
-func setFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
+func setFlag(in pass.Input, deployment observation.MachineControllerDeployment) outcome.Outcome {
 	if in.Facts.MachineControllerConfiguredAt != nil {
 		why := "Recording that " + deployment.String() + " lost " + deployment.Flag + ": MachineSets are judged again."
 		return in.Records(why, func(facts *ucv1.Facts) { facts.MachineControllerConfiguredAt = nil })
 	}
 	// It led when the hand-over was finished, and a Cluster may have been away since.
-	if out := ccmCanServe(in); !out.Holds {
+	if out := loops.CCMCanServe(in); !out.Holds {
 		return out
 	}
 	return outcome.Does(outcome.Action{
@@ -130,7 +127,7 @@ func setFlag(in input, deployment observation.MachineControllerDeployment) outco
 }
 
 // rollbackMachineController takes the flags away: a Machine that is made from then on joins in-tree.
-func rollbackMachineController(in input) outcome.Outcome {
+func rollbackMachineController(in pass.Input) outcome.Outcome {
 	deployments, stop := machineControllerDeployments(in)
 	if stop != nil {
 		return *stop
@@ -157,7 +154,7 @@ func rollbackMachineController(in input) outcome.Outcome {
 }
 
 // unsetFlag first forgets since when the flags are gone if one came back, as setFlag does.
-func unsetFlag(in input, deployment observation.MachineControllerDeployment) outcome.Outcome {
+func unsetFlag(in pass.Input, deployment observation.MachineControllerDeployment) outcome.Outcome {
 	if in.Facts.Rollback.MachineControllerRevertedAt != nil {
 		why := "Recording that " + deployment.String() + " got " + deployment.Flag + " back: MachineSets are judged again."
 		return in.Records(why, func(facts *ucv1.Facts) { facts.Rollback.MachineControllerRevertedAt = nil })

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
 )
@@ -32,24 +34,24 @@ type Needs struct {
 func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time) Needs {
 	facts := cluster.Status.Facts
 	return Needs{
-		Plan:              wantsPlan(cluster),
-		Preflight:         judgesPreflight(facts),
-		Cloud:             judgesCloud(facts),
+		Plan:              start.WantsPlan(cluster),
+		Preflight:         start.JudgesPreflight(facts),
+		Cloud:             start.JudgesCloud(facts),
 		Canary:            looksAtCanary(facts),
 		StorageClasses:    wantsStorageClasses(facts),
-		KCMLeaseRight:     looksAtKCMLeaseRight(facts),
+		KCMLeaseRight:     loops.LooksAtKCMLeaseRight(facts),
 		Measurements:      rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider),
 		Rollback:          looksForRollback(cluster),
 		Proof:             provesNow(facts),
 		ClosedFence:       provesFence(facts),
 		LookAhead:         looksAhead(cluster, now),
-		Probe:             wantsProbe(cluster),
-		Lock:              wantsLock(facts),
-		NodeAgents:        wantsNodeAgents(facts),
-		WithholdWorkload:  withholdsWorkload(facts),
-		WithholdCloudNode: withholdsCloudNode(facts, provider),
-		WithdrawAddons:    withdrawsAddons(facts),
+		Probe:             loops.WantsProbe(cluster),
+		Lock:              start.WantsLock(facts),
+		NodeAgents:        start.WantsNodeAgents(facts),
+		WithholdWorkload:  start.WithholdsWorkload(facts),
+		WithholdCloudNode: loops.WithholdsCloudNode(facts, provider),
+		WithdrawAddons:    start.WithdrawsAddons(facts),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -151,7 +152,7 @@ func TestAgentsOnTheNodesFollowTheCCM(t *testing.T) {
 		"in one of which we do not know yet":  {ucv1.Facts{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(wantsNodeAgents(tc.facts)).To(Equal(tc.want))
+			NewWithT(t).Expect(start.WantsNodeAgents(tc.facts)).To(Equal(tc.want))
 		})
 	}
 }

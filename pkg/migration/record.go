@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -94,7 +95,7 @@ func ClusterUID(cluster *ucv1.Cluster) string {
 
 // recall takes up what an earlier Cluster of this name had recorded, when the status knows nothing of a migration. A record that
 // is not certainly of this control plane is refused: its processes, flags and originals would be those of another one.
-func recall(in input) (Decision, bool) {
+func recall(in pass.Input) (Decision, bool) {
 	if resolved(in.Facts.Origin) || in.Record.IsAbsent() {
 		return Decision{}, false
 	}
@@ -127,7 +128,7 @@ func recall(in input) (Decision, bool) {
 }
 
 // refusal of a record; nil when it can be used.
-func refusal(in input, record observation.Record) *outcome.Outcome {
+func refusal(in pass.Input, record observation.Record) *outcome.Outcome {
 	keeper, known := in.Keeper.Get()
 	discard := ", or, only when no migration of this cluster ever began, delete the Secret."
 	var out outcome.Outcome

@@ -9,6 +9,10 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/noreturn"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -24,11 +28,6 @@ func rollbackRows(kcm observation.Component) []Row {
 	return append(first, slices.DeleteFunc(rows, ccm)...)
 }
 
-// rolling back says that a rollback began and did not end. What is asked for meanwhile waits for its end.
-func rollingBack(in input) bool {
-	return in.Facts.Rollback != nil && in.Facts.Rollback.FinishedAt == nil
-}
-
 // looksForRollback says that what only a rollback rests on is looked at: one is going on, or is asked for.
 func looksForRollback(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
@@ -36,19 +35,8 @@ func looksForRollback(cluster *ucv1.Cluster) bool {
 		rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
 }
 
-// rollbackOffer is for messages about a CCM that does not do its work; empty where the rollback would be refused.
-func rollbackOffer(in input) string {
-	if in.Facts.Origin != ucv1.OriginMigrating || in.Facts.Rollback != nil || !in.Cluster.DeletionTimestamp.IsZero() {
-		return "" // The last: a deletion begins no rollback.
-	}
-	if passed, unknown := pointOfNoReturn(in); len(passed)+len(unknown) > 0 {
-		return ""
-	}
-	return " Or roll the migration back: set spec.handover.rollback to true."
-}
-
 // migrateOrRollBack is the migration or its rollback.
-func migrateOrRollBack(in input) Decision {
+func migrateOrRollBack(in pass.Input) Decision {
 	rollback, wanted := in.Facts.Rollback, in.Cluster.Spec.Handover.Rollback
 	switch {
 	case rollback == nil && !wanted:
@@ -66,7 +54,7 @@ func migrateOrRollBack(in input) Decision {
 
 // retryAt is when the migration starts again; zero: never. What is rolled back stays so when the wish is gone, because a line
 // that is lost from a Git repository is no wish to migrate.
-func retryAt(in input) time.Time {
+func retryAt(in pass.Input) time.Time {
 	handover, rollback := in.Cluster.Spec.Handover, in.Facts.Rollback
 	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
 		!handover.RetryAfter.After(rollback.FinishedAt.Time) {
@@ -76,14 +64,14 @@ func retryAt(in input) time.Time {
 }
 
 // decideRolledBack claims that KCM runs the cloud loops, so it looks: its arguments say so, and such a process renews its Lease.
-func decideRolledBack(in input) Decision {
+func decideRolledBack(in pass.Input) Decision {
 	decision := Decision{Step: ucv1.StepRolledBack, Rows: rollbackStates(ucv1.StepRolledBack, nil)}
 	controlPlane, known := in.ControlPlane.Get()
 	kcm, attended := controlPlane.KCM, kcmAttends(in)
 	switch {
 	case in.Facts.Origin == ucv1.OriginExternal, hibernated(in):
 	case in.ControlPlane.IsAbsent():
-		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, kcmMissing(in)).Failure
+		decision.Failure = outcome.Fails(ucv1.InputInvalidReason, components.KCMMissing(in)).Failure
 	case !known:
 		decision.Wait = outcome.CannotLook("the control plane", in.ControlPlane.Why()).Wait
 	case !kcm.Arguments.Understood():
@@ -109,7 +97,7 @@ func decideRolledBack(in input) Decision {
 }
 
 // beginRollback judges once whether the migration can be rolled back. Could not look is no yes.
-func beginRollback(in input) Decision {
+func beginRollback(in pass.Input) Decision {
 	if in.Facts.Origin == ucv1.OriginExternal {
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused: the cluster was "+
 			"created with the external cloud provider."))
@@ -120,16 +108,16 @@ func beginRollback(in input) Decision {
 			facts.Rollback = &ucv1.RollbackStatus{StartedAt: in.Stamp(), FinishedAt: in.Stamp()}
 		}))
 	}
-	status, passedAt := judgePointOfNoReturn(in)
+	status, passedAt := noreturn.Judge(in)
 	switch status.State {
 	case ucv1.PointOfNoReturnPassed:
-		passed, _ := pointOfNoReturn(in)
+		passed, _ := noreturn.Passed(in)
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
 			"return was passed at "+passedAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The rollback has not begun. "+status.Reason)
 		out.Wait.Unknown = true
-		if in.Facts.Handover.FinishedAt != nil && guard(in).Failure != nil {
+		if in.Facts.Handover.FinishedAt != nil && loops.Guard(in).Failure != nil {
 			return walk(in)
 		}
 		return stays(in, failIfRefused(in, out))
@@ -143,10 +131,10 @@ func beginRollback(in input) Decision {
 
 // holdWithFailure holds a migration where it is that a person wants rolled back and that cannot be, but not where no one runs the
 // cloud loops, and neither the guard nor what is completed already.
-func holdWithFailure(in input, out outcome.Outcome) Decision {
+func holdWithFailure(in pass.Input, out outcome.Outcome) Decision {
 	handover := in.Facts.Handover
 	goesOn := in.Facts.Origin == ucv1.OriginExternal || in.Facts.CompletedAt != nil ||
-		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || guard(in).Failure != nil))
+		(handover != nil && handover.LoopsOffAt != nil && (handover.FinishedAt == nil || loops.Guard(in).Failure != nil))
 	if !goesOn {
 		return stays(in, out)
 	}
@@ -158,7 +146,7 @@ func holdWithFailure(in input, out outcome.Outcome) Decision {
 }
 
 // stays leaves the rows as they are and does nothing.
-func stays(in input, out outcome.Outcome) Decision {
+func stays(in pass.Input, out outcome.Outcome) Decision {
 	decision := walkOnly(in)
 	decision.Action, decision.Repairs, decision.Wait, decision.Failure = nil, nil, out.Wait, out.Failure
 	for i := range decision.Rows {
@@ -170,7 +158,7 @@ func stays(in input, out outcome.Outcome) Decision {
 }
 
 // walkRollback walks the rollback's table from the top. Nothing is done while KCM cannot be looked at: the order rests on it.
-func walkRollback(in input) Decision {
+func walkRollback(in pass.Input) Decision {
 	controlPlane, known := in.ControlPlane.Get()
 	if !known {
 		return rollbackStopsAt(
@@ -233,7 +221,7 @@ func rollbackStates(step ucv1.Step, held []ucv1.Step) []RowState {
 }
 
 // rollbackInTime calls a person where no one may be running the cloud loops for too long.
-func rollbackInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
+func rollbackInTime(in pass.Input, step ucv1.Step, out outcome.Outcome) outcome.Outcome {
 	since := unattendedInRollback(in, step)
 	if takesBack(step) != ucv1.StepHandover || out.Wait == nil || out.Wait.Unknown || since == nil ||
 		in.Now.Sub(since.Time) <= in.Deadlines.Handover {
@@ -253,7 +241,7 @@ func rollbackInTime(in input, step ucv1.Step, out outcome.Outcome) outcome.Outco
 
 // unattendedInRollback is since when no one may be running the cloud loops. A KCM that has them back may roll out at any time,
 // for its gates or by itself, long after the CCM was taken back: then it counts from when it was seen to run none.
-func unattendedInRollback(in input, step ucv1.Step) *metav1.Time {
+func unattendedInRollback(in pass.Input, step ucv1.Step) *metav1.Time {
 	rollback := in.Facts.Rollback
 	since := in.Facts.UnattendedSince
 	if step != ucv1.StepRollbackLoops || rollback.LoopsOnAt == nil || since != nil && since.Before(rollback.WorkloadWithdrawnAt) {

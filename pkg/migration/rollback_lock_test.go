@@ -7,7 +7,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -113,41 +114,6 @@ func TestRollbackOfTheMigrationLock(t *testing.T) {
 	})
 }
 
-func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
-	tests := map[string]struct {
-		arguments observation.Arguments
-		kept      *ucv1.OriginalArguments
-		want      *outcome.ArgumentChange
-	}{
-		"loops on, and no lock": {inTree(), &ucv1.OriginalArguments{Controllers: new("*")}, nil},
-		"only the lock": {
-			locked(inTree()), &ucv1.OriginalArguments{},
-			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
-		},
-		"the lock and the loops": {
-			locked(silentArguments()), &ucv1.OriginalArguments{Controllers: new("*,tokencleaner")},
-			&outcome.ArgumentChange{
-				Set:    []outcome.Flag{{Name: "--controllers", Value: "*,tokencleaner"}},
-				Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true,
-			},
-		},
-		"only the loops": {silentArguments(), &ucv1.OriginalArguments{}, &outcome.ArgumentChange{Remove: []string{"controllers"}}},
-		"a lock that someone switched off, with its file": {
-			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": handover.LockPath}},
-			nil,
-			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
-		},
-		"the lock of someone else": {
-			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": "/theirs"}}, nil, nil,
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(givenBack(observation.Component{Arguments: test.arguments}, test.kept)).To(Equal(test.want))
-		})
-	}
-}
-
 func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 	g := NewWithT(t)
 	o := lockedQuiet()
@@ -158,8 +124,8 @@ func TestANodeThatIsNotReadyKeepsOnlyLoopsThatAreOff(t *testing.T) {
 func TestTheCCMLosesTheLockWithItsWorkload(t *testing.T) {
 	g := NewWithT(t)
 	facts := rollingBackLock().Cluster.Status.Facts
-	g.Expect(wantsLock(facts)).To(BeTrue())
-	g.Expect(wantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
+	g.Expect(start.WantsLock(facts)).To(BeTrue())
+	g.Expect(start.WantsLock(lockedQuiet().Cluster.Status.Facts)).To(BeFalse())
 }
 
 func TestARollbackInstructsWhoChangesKCM(t *testing.T) {
@@ -231,7 +197,7 @@ func TestTheProbeGoesInARollback(t *testing.T) {
 	})
 	cluster := reverting().Cluster
 	cluster.Status.Handover.ProbeStartedAt = stampAgo(time.Minute)
-	NewWithT(t).Expect(wantsProbe(cluster)).To(BeFalse(), "a rollback does not want it")
+	NewWithT(t).Expect(loops.WantsProbe(cluster)).To(BeFalse(), "a rollback does not want it")
 }
 
 func TestTheRollbackIsOfferedWhereItIsPossible(t *testing.T) {

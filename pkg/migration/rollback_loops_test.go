@@ -183,35 +183,3 @@ func TestTheLoopsAreGivenBackWithTheFlagAsItWas(t *testing.T) {
 	g.Expect(change.Set).To(BeEmpty())
 	g.Expect(change.Remove).To(ConsistOf("controllers"), "it was not given")
 }
-
-func TestGatesGoBack(t *testing.T) {
-	ours := map[string]bool{"X": true}
-	tests := map[string]struct {
-		present, before *string
-		want            *outcome.ArgumentChange
-	}{
-		"what is as it was is left alone": {new("A=true"), nil, nil},
-		"no flag, and none before":        {nil, nil, nil},
-		"ours goes, others stay": {
-			new("A=true,X=true"),
-			new("B=true"),
-			&outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true"}}},
-		},
-		"ours was given otherwise": {
-			new("A=true,X=true"),
-			new("X=false"),
-			&outcome.ArgumentChange{Set: []outcome.Flag{{Name: "--feature-gates", Value: "A=true,X=false"}}},
-		},
-		"the flag was not given":                 {new("X=true"), nil, &outcome.ArgumentChange{Remove: []string{"feature-gates"}}},
-		"ours was given so, and nothing changed": {new("X=true"), new("X=true"), nil},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			component := observation.Component{Arguments: observation.Arguments{Flags: map[string]string{}}}
-			if test.present != nil {
-				component.Arguments.Flags["feature-gates"] = *test.present
-			}
-			NewWithT(t).Expect(restoreGates(component, test.before, ours)).To(Equal(test.want))
-		})
-	}
-}

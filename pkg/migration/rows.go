@@ -2,6 +2,9 @@ package migration
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/rollback"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -13,13 +16,13 @@ func untilHandedOver() []Row {
 		{
 			Step: ucv1.StepAdmitted, Means: "The migration started, or nothing holds the cluster back from starting.",
 			Conditions: []string{ucv1.AdmittedCondition},
-			evaluate:   admitted,
+			evaluate:   start.Admitted,
 		},
 		{
 			Step: ucv1.StepPreflight, Means: "The migration started, or there is no blocking finding.",
 			Conditions: []string{ucv1.PreflightPassedCondition},
 			Records:    []string{"startedAt", "inherited", "handover.protocol", "handover.protocolReason"},
-			evaluate:   preflight,
+			evaluate:   start.Preflight,
 		},
 		{
 			Step: ucv1.StepAddons, Means: "The CSI driver is ready. The CCM is applied, available and fenced.",
@@ -32,7 +35,7 @@ func untilHandedOver() []Row {
 			Step: ucv1.StepHandover, Means: "KCM is proven silent. The CCM leads exactly the loops that KCM ran.",
 			Conditions: []string{ucv1.HandoverCompletedCondition},
 			Actions:    handoverActions(), Records: handoverRecords(),
-			evaluate: handOver,
+			evaluate: loops.HandOver,
 		},
 	}
 }
@@ -136,12 +139,12 @@ func RollbackTable() []Row {
 			Means:    "The fence is closed, and no pod of the CCM is left.",
 			Actions:  []outcome.ActionKind{outcome.ActionCloseFence, outcome.ActionPruneAddons},
 			Records:  []string{"rollback.workloadWithdrawnAt", "rollback.workloadGoneAt"},
-			evaluate: rollbackFence,
+			evaluate: rollback.Fence,
 		},
 		{
 			Step: ucv1.StepRollbackSilence, RollsBack: ucv1.StepHandover,
 			Means:    "The CCM's Lease was not renewed for its duration since then.",
-			evaluate: rollbackSilence,
+			evaluate: rollback.Silence,
 		},
 		{
 			Step: ucv1.StepRollbackLoops, RollsBack: ucv1.StepHandover,
@@ -149,19 +152,19 @@ func RollbackTable() []Row {
 				"baseline.",
 			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
 			Records:  []string{"rollback.loopsOnAt"},
-			evaluate: rollbackLoops,
+			evaluate: rollback.Loops,
 		},
 		{
 			Step: ucv1.StepRollbackLock, RollsBack: ucv1.StepHandover,
 			Means:    "No one holds the migration lock, and nothing of it is left.",
 			Actions:  []outcome.ActionKind{outcome.ActionRemoveLock},
-			evaluate: rollbackLock,
+			evaluate: rollback.Lock,
 		},
 		{
 			Step: ucv1.StepRollbackVolumes, RollsBack: ucv1.StepVolumeMigration,
 			Means:    "The CSI migration gates are as they were, and no volume is attached through them.",
 			Actions:  []outcome.ActionKind{outcome.ActionChangeArguments},
-			evaluate: rollbackVolumes,
+			evaluate: rollback.Volumes,
 		},
 		{
 			Step: ucv1.StepRollbackAddons, RollsBack: ucv1.StepAddons, About: AboutAddons,
@@ -169,7 +172,7 @@ func RollbackTable() []Row {
 			// The last one forgets what was recorded.
 			Actions:  []outcome.ActionKind{outcome.ActionPruneAddons},
 			Records:  []string{"rollback.startedAt", "rollback.addonsWithdrawnAt", "rollback.finishedAt"},
-			evaluate: rollbackAddons,
+			evaluate: rollback.Addons,
 		},
 	}
 }

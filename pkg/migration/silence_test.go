@@ -8,6 +8,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -45,8 +47,8 @@ func runDoubtsOf(t *testing.T, given func() Observation, tests map[string]doubtT
 			if test.when != nil {
 				test.when(&o)
 			}
-			in := newInput(o, noon(), o.Cluster.Status.Facts)
-			doubts := handover.Doubts(silence(mergeProcesses(in)))
+			in := pass.New(o, noon(), o.Cluster.Status.Facts)
+			doubts := handover.Doubts(loops.Silence(loops.MergeProcesses(in)))
 			g.Expect(doubts).To(HaveLen(len(test.want)), "%q", doubts)
 			for i, want := range test.want {
 				g.Expect(doubts[i]).To(ContainSubstring(want))

@@ -5,6 +5,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -24,7 +26,7 @@ type Row struct {
 	Actions []outcome.ActionKind
 	// Records are the checkpoints that it may set, as fields of the status, besides those of any row (RecordsOfAnyRow).
 	Records  []string
-	evaluate func(input) outcome.Outcome
+	evaluate func(pass.Input) outcome.Outcome
 }
 
 // Subject is the object that a row is about.
@@ -91,8 +93,8 @@ func RecordsOfAnyRow() []string {
 
 // walk evaluates the table from the top. The first row that does not hold is the current step; the rows behind it are
 // not evaluated, because they would be judged on a world that is not theirs yet.
-func walk(in input) Decision {
-	in = mergeProcesses(in)
+func walk(in pass.Input) Decision {
+	in = loops.MergeProcesses(in)
 	decision := Decision{Step: ucv1.StepFinished}
 	var states []RowState
 	for _, row := range Table(in.Facts.Origin) {
@@ -110,16 +112,16 @@ func walk(in input) Decision {
 	}
 	decision.Rows, decision.Facts = states, &in.Facts
 	if recorded := in.Facts.Handover; recorded != nil && recorded.StartedAt != nil {
-		decision.Proof = handover.Prove(silence(in))
+		decision.Proof = handover.Prove(loops.Silence(in))
 	}
 	if decision.Instructions == nil {
-		decision.Instructions = instructionsOfHandover(in)
+		decision.Instructions = loops.Instructions(in)
 	}
 	return decision
 }
 
 // failIfRefused calls a person where we cannot look because the kubeconfig is refused: no waiting helps.
-func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
+func failIfRefused(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || !out.Wait.Unknown || !in.Connection.Refused {
 		return out
 	}
@@ -130,7 +132,7 @@ func failIfRefused(in input, out outcome.Outcome) outcome.Outcome {
 
 // evaluate lets the rows up to Complete hold once the migration is completed: a Node that is NotReady a month later
 // rolls nothing back. Drift repair and the guard still act, which may begin the hand-over again.
-func evaluate(in input, row Row) outcome.Outcome {
+func evaluate(in pass.Input, row Row) outcome.Outcome {
 	if in.Facts.CompletedAt == nil || row.Step == ucv1.StepFinalize {
 		return row.evaluate(in)
 	}

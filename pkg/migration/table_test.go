@@ -57,8 +57,8 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 	})
 }
 
-// applied has all addons in place but for the change.
-func applied(change func(*observation.Addons)) func(*Observation) {
+// inPlace has all addons in place but for the change.
+func inPlace(change func(*observation.Addons)) func(*Observation) {
 	return func(o *Observation) {
 		o.Addons = observation.Known(observation.Addons{})
 		edit(&o.Addons, change)
@@ -68,17 +68,17 @@ func applied(change func(*observation.Addons)) func(*Observation) {
 func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM whose set differs is applied after CSI": {
-			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			given: applying, when: inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CCM addon"},
 		},
 		"a CSI driver of someone else satisfies ours": {
-			given: applying, when: applied(func(a *observation.Addons) {
+			given: applying, when: inPlace(func(a *observation.Addons) {
 				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: messages.Said("x")}
 			}),
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"objects that are not ours block with their names": {
-			given: applying, when: applied(func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm of helm") }),
+			given: applying, when: inPlace(func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm of helm") }),
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
 		},
 		"objects that are not ours are taken over when that is allowed": {
@@ -90,7 +90,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"an unhealthy workload is waited for": {
-			given: applying, when: applied(func(a *observation.Addons) { a.CSI.Unhealthy = messages.Said("DaemonSet csi has 0 of 3") }),
+			given: applying, when: inPlace(func(a *observation.Addons) { a.CSI.Unhealthy = messages.Said("DaemonSet csi has 0 of 3") }),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"DaemonSet csi has 0 of 3"},
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
@@ -101,19 +101,19 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
-			given: applying, when: applied(func(a *observation.Addons) {
+			given: applying, when: inPlace(func(a *observation.Addons) {
 				a.CCM = observation.AddonSet{Unhealthy: messages.Said("Deployment ccm is Pending"), Unschedulable: true}
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
 		},
 		"objects that are not wanted any more are deleted when the new set is healthy": {
-			given: applying, when: applied(func(a *observation.Addons) {
+			given: applying, when: inPlace(func(a *observation.Addons) {
 				a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Namespace: "kube-system", Name: "old"}}
 			}),
 			step: ucv1.StepAddons, action: outcome.ActionPruneAddons, says: []string{"ConfigMap kube-system/old"},
 		},
 		"objects that are not wanted any more stay while the new set is unhealthy": {
-			given: applying, when: applied(func(a *observation.Addons) {
+			given: applying, when: inPlace(func(a *observation.Addons) {
 				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, messages.Said("y")
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason,
@@ -191,7 +191,7 @@ func TestProfileAfterTheHandover(t *testing.T) {
 func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {
-			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			given: rolling, when: inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"a fence that closed by itself is opened again": {
@@ -226,13 +226,13 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
 		},
 		"drift of both sets is repaired in one order": {
-			given: finished, when: applied(func(a *observation.Addons) {
+			given: finished, when: inPlace(func(a *observation.Addons) {
 				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}}, []observation.Ref{{Kind: "Deployment", Name: "ccm"}}
 			}),
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
 		"health is not waited for after the hand-over": {
-			given: rolling, when: applied(func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("y") }),
+			given: rolling, when: inPlace(func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("y") }),
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
@@ -256,7 +256,7 @@ func released(then func(*Observation)) func(*Observation) {
 }
 
 func TestReleasedAddonsAreLeftToOthers(t *testing.T) {
-	missing := applied(func(a *observation.Addons) {
+	missing := inPlace(func(a *observation.Addons) {
 		a.CCM.Drifted, a.CSI.Foreign = []observation.Ref{{Kind: "Deployment", Name: "ccm"}}, messages.Said("DaemonSet csi")
 		a.Obsolete = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -13,7 +13,7 @@ import (
 )
 
 // verify asks every Node, not only every Machine: what counts is what runs.
-func verify(in input) outcome.Outcome {
+func verify(in pass.Input) outcome.Outcome {
 	nodes, known := in.Nodes.Get()
 	switch {
 	case !known:
@@ -22,7 +22,7 @@ func verify(in input) outcome.Outcome {
 		return outcome.CannotLook("the proofs that were kept of kubelets", in.Proofs.Why())
 	}
 	unproven, overdue := rollout.Unproven(rollInput(in))
-	changed, unknown := inventoryChanges(in)
+	changed, unknown := pass.InventoryChanges(in)
 	var out outcome.Outcome
 	switch {
 	case unknown != "":
@@ -48,13 +48,13 @@ func verify(in input) outcome.Outcome {
 
 // wasAway says that a Node ceased to be Ready and became it again within the soak time. A Node that is new does not begin it
 // again.
-func wasAway(in input, node observation.Node) bool {
+func wasAway(in pass.Input, node observation.Node) bool {
 	since, accepted := in.Facts.StableSince, slices.Contains(in.Cluster.Spec.Rollout.AcceptNodes, node.Name)
 	return since != nil && !accepted && node.CreatedAt.Before(since.Time) && node.ReadyChangedAt.After(since.Time)
 }
 
 // soak begins when every Node is proven, and again when one was away.
-func soak(in input, nodes []observation.Node) outcome.Outcome {
+func soak(in pass.Input, nodes []observation.Node) outcome.Outcome {
 	soak, since := observation.SoakTime(in.Cluster), in.Facts.StableSince
 	held := outcome.Holds(ucv1.HoldsReason, "Every Node is proven, and load balancers and volumes are as before.")
 	if since == nil || slices.ContainsFunc(nodes, func(node observation.Node) bool { return wasAway(in, node) }) {
@@ -68,16 +68,4 @@ func soak(in input, nodes []observation.Node) outcome.Outcome {
 			since.UTC().Format(time.RFC3339)+".", left)
 	}
 	return held
-}
-
-// inventoryChanges are the unexplained differences, for a message.
-func inventoryChanges(in input) (changed []observation.Text, unknown string) {
-	list, lost, unknown := baseline.Differences(*in.Observation, in.Facts.Baseline)
-	changed = observation.Texts(lost)
-	for _, difference := range list {
-		if difference.Explained == "" {
-			changed = append(changed, difference.Text())
-		}
-	}
-	return changed, unknown
 }

@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // The packages that are broken, and whose tests are to notice it.
 const (
@@ -60,14 +63,20 @@ func of(folder, rule, name, function string, how operator) mutant {
 	return mutant{rule: rule, name: name, folder: folder, faults: []fault{{function, how}}, packages: []string{folder}}
 }
 
-// in makes a mutant of pkg/migration, which its tables and the simulation are to kill.
+// in makes a mutant of pkg/migration or, as "start.Approved", of a room in it, which the tables of the decisions and the
+// simulation are to kill.
 func in(rule, name, function string, how operator) mutant {
-	return of(migrationPackage, rule, name, function, how).by(simtestPackage)
+	return inTables(rule, name, function, how).by(simtestPackage)
 }
 
-// inTables makes a mutant of pkg/migration, which its tables are to kill: the simulation has nothing of the sort.
+// inTables makes one that the tables are to kill: the simulation has nothing of the sort.
 func inTables(rule, name, function string, how operator) mutant {
-	return of(migrationPackage, rule, name, function, how)
+	folder := migrationPackage
+	rooms := []string{"pass", "components", "noreturn", "start", "applied", "loops", "rollback"}
+	if room, inRoom, _ := strings.Cut(function, "."); slices.Contains(rooms, room) {
+		folder, function = migrationPackage+"/"+room, inRoom
+	}
+	return of(folder, rule, name, function, how).onlyBy(migrationPackage)
 }
 
 // ofObservation makes a mutant of the words that decisions rest on: the tables of these and the simulation are to kill it.
@@ -105,9 +114,9 @@ func endings() []mutant {
 	const rule = "1 ends"
 	return []mutant{
 		in(rule, "the soak begins again in every pass", "soak", always("since nil")),
-		in(rule, "preflight is judged again after the start", "preflight", never("StartedAt")),
-		in(rule, "a finished hand-over is walked again", "handOver", never("FinishedAt")),
-		in(rule, "a wait in the hand-over may take forever", "failAfterDeadline", always("started")),
+		in(rule, "preflight is judged again after the start", "start.Preflight", never("StartedAt")),
+		in(rule, "a finished hand-over is walked again", "loops.HandOver", never("FinishedAt")),
+		in(rule, "a wait in the hand-over may take forever", "loops.failAfterDeadline", always("started")),
 	}
 }
 
@@ -115,7 +124,7 @@ func endings() []mutant {
 func silence() []mutant {
 	const rule = "2 proof"
 	return []mutant{
-		in(rule, "doubts do not matter", "silent", always("==")),
+		in(rule, "doubts do not matter", "loops.silent", always("==")),
 		ofHandover(rule, "a pod that vanished has ended",
 			"processDoubts", given("EndedAt ==", "process.VanishedAt == nil")),
 		ofHandover(rule, "recorded processes are not asked", "processDoubts", never("EndedAt named")),
@@ -129,8 +138,8 @@ func silence() []mutant {
 		ofHandover(rule, "a renewal after the holder's end does not contradict it",
 			"HeldByTheDead", without("ChangedAt")),
 		ofHandover(rule, "an unknown holder is not waited for", "LeaseDoubt", never("LeaseExpiry")),
-		in(rule, "the processes are not recorded", "processesRecorded", does("Processes StartedAt", "facts.Handover.StartedAt = in.Stamp()")),
-		in(rule, "processes that appear later are not recorded", "mergeProcesses", skips("RecordProcesses")),
+		in(rule, "the processes are not recorded", "loops.processesRecorded", does("Processes StartedAt", "facts.Handover.StartedAt = in.Stamp()")),
+		in(rule, "processes that appear later are not recorded", "loops.MergeProcesses", skips("RecordProcesses")),
 	}
 }
 
@@ -138,47 +147,47 @@ func silence() []mutant {
 func fence() []mutant {
 	const rule = "2 probe"
 	return []mutant{
-		in("2 loops", "gates that are on already are set again", "switchLoopsOff", always("missing")),
-		in("2 loops", "the loops are left on", "loopsOff", always("loops noted ==")),
+		in("2 loops", "gates that are on already are set again", "loops.switchLoopsOff", always("missing")),
+		in("2 loops", "the loops are left on", "loops.loopsOff", always("loops noted ==")),
 		in("2 loops", "the loops are excluded in a spelling that old versions do not know",
-			"loopsOffFlag", against("minor", "20")),
-		in("2 loops", "finalize gives the loops back", "inTreeRemoval", lacks("cloud-provider")),
-		in("2 guard", "the guard sleeps", "guarded", instead("guard", `outcome.Holds(ucv1.HoldsReason, "")`)),
+			"components.LoopsOffFlag", against("minor", "20")),
+		in("2 loops", "finalize gives the loops back", "components.InTreeRemoval", lacks("cloud-provider")),
+		in("2 guard", "the guard sleeps", "loops.Guarded", instead("Guard", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("2 guard", "what a person stopped because loops came back is applied again",
 			"addonsDrift", never("Failure")),
 		in("2 guard", "loops that come back within the hand-over are fought over",
-			"loopsOff", never("loops noted >")),
+			"loops.loopsOff", never("loops noted >")),
 		in("2 guard", "loops that are off and not noted stay unknown",
-			"loopsOff", judged("loops noted ==", "len(loops) == 0")),
+			"loops.loopsOff", judged("loops noted ==", "len(loops) == 0")),
 		in("2 guard", "the guard sleeps when the migration is completed",
 			"evaluate", becomes("StepHandover", `"-"`)),
-		in("2 contention", "a contended fence stays open", "contention", never("Fence")),
+		in("2 contention", "a contended fence stays open", "loops.contention", never("Fence")),
 		in("2 contention", "a fence is opened again by the template alone",
-			"beginAgain", does("FenceOpenedAt", "recorded.FenceOpenedAt = nil")),
-		in("2 contention", "who runs the loops now is not recorded", "beginAgain", skips("RecordProcesses")),
+			"loops.beginAgain", does("FenceOpenedAt", "recorded.FenceOpenedAt = nil")),
+		in("2 contention", "who runs the loops now is not recorded", "loops.beginAgain", skips("RecordProcesses")),
 		in("2 contention", "a fence that someone closed is opened without the proof",
-			"fenceStaysOpen", never("doubts")),
-		in(rule, "a probe that led for a moment is enough", "probeLeads", against("ProbeLedAt >=", "0")),
+			"loops.FenceStaysOpen", never("doubts")),
+		in(rule, "a probe that led for a moment is enough", "loops.probeLeads", against("ProbeLedAt >=", "0")),
 		of(leasesPackage, rule, "a Lease that was read before its holder died counts as renewed",
 			"leaseTracker.read", always("older")),
 		of(renderPackage, rule, "the probe makes its Lease again while it is deleted",
 			"Probe", instead("leaseObjects", "FenceObjects(ProbeIdentity(id))")).onlyBy(providerPackage),
-		in(rule, "a probe that died may be another process", "probeLeads", without("Holder ProbeHolder ==")),
-		in(rule, "KCM is touched while the probe runs", "probeGone", never("Left")),
-		in(rule, "a CCM that changed is not probed again", "setApplied", skips("forgetProbe")),
-		in("2 serialized", "the workload is not withheld", "withholdsWorkload", negated("WorkloadAllowedAt")),
+		in(rule, "a probe that died may be another process", "loops.probeLeads", without("Holder ProbeHolder ==")),
+		in(rule, "KCM is touched while the probe runs", "loops.probeGone", never("Left")),
+		in(rule, "a CCM that changed is not probed again", "applied.Set", skips("forgetProbe")),
+		in("2 serialized", "the workload is not withheld", "start.WithholdsWorkload", negated("WorkloadAllowedAt")),
 		in("2 serialized", "a look that did not withhold the workload is acted on",
-			"setApplied", negated("WorkloadWithheld")),
-		in("2 fence", "the CCM's Lease is taken before it has run out", "fenceOpen", without("Stale")),
-		in("2 serialized", "the fence is used although it does not hold", "chooseProtocol", always("Allowed")),
-		in("2 created", "a CCM is put beside a KCM that runs loops", "judgeInputs", never("RunningLoops")),
+			"applied.Set", negated("WorkloadWithheld")),
+		in("2 fence", "the CCM's Lease is taken before it has run out", "loops.fenceOpen", without("Stale")),
+		in("2 serialized", "the fence is used although it does not hold", "start.chooseProtocol", always("Allowed")),
+		in("2 created", "a CCM is put beside a KCM that runs loops", "start.JudgeInputs", never("RunningLoops")),
 		in("2 created", "a Cluster that was created with the feature is migrated",
 			"resolveOrigin", does("origin OriginExternal", "origin = ucv1.OriginMigrating")),
 		in("2 fence", "a fence that does not hold is built on",
-			"fenceHolds", returns("FenceIneffectiveReason", `outcome.Holds(ucv1.HoldsReason, "")`)),
-		in("2 fence", "a fence that stands open counts although KCM runs loops", "openFenceHolds", always("==")),
-		in("2 fence", "the fence is opened while a Node is NotReady", "fenceOpen", never("nodesReady")),
-		in("2 names", "load balancers are named again", "inherit", instead("kcmClusterName", `"kubernetes"`)),
+			"loops.fenceHolds", returns("FenceIneffectiveReason", `outcome.Holds(ucv1.HoldsReason, "")`)),
+		in("2 fence", "a fence that stands open counts although KCM runs loops", "loops.openFenceHolds", always("==")),
+		in("2 fence", "the fence is opened while a Node is NotReady", "loops.fenceOpen", never("NodesReady")),
+		in("2 names", "load balancers are named again", "start.Inherit", instead("KCMClusterName", `"kubernetes"`)),
 	}
 }
 
@@ -192,8 +201,8 @@ func unknowns() []mutant {
 		ofRollout(rule, "Machines that cannot be looked at are none", "seesRoll", never("Machines IsKnown")),
 		in(rule, "an inventory that cannot be looked at is the same", "verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
-			"unseenAddons", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
-		in(rule, "Nodes that cannot be looked at are none", "leading", never("known")),
+			"applied.Unseen", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),
+		in(rule, "Nodes that cannot be looked at are none", "loops.leading", never("known")),
 		ofHandover(rule, "a KCM that cannot be looked at is silent", "prove", returns("UnknownState why", "nil")),
 		ofRollout(rule, "a deleted Cluster goes although its Machines cannot be looked at",
 			"leave", never("Machines IsUnknown")),

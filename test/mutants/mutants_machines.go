@@ -25,10 +25,10 @@ func rolls() []mutant {
 		ofRollout(rule, "the forceRestart value is made again", "rollNext", always("generation")),
 		ofRollout(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
 		ofRollout(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
-		in("5 healthy", "a Lease that stands still is a leader", "ccmLeads", never("Renewed")),
+		in("5 healthy", "a Lease that stands still is a leader", "loops.ccmLeads", never("Renewed")),
 		ofObservation("5 healthy", "the first look at a Lease is a renewal", "Lease.Renewed", without("ChangedAt WatchedAt")),
 		in("5 healthy", "the CCM need not lead",
-			"ccmCanServe", instead("ccmLeads", `outcome.Holds(ucv1.HoldsReason, "")`)),
+			"loops.CCMCanServe", instead("ccmLeads", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("5 flags", "an old pod of the machine-controller may still answer",
 			"machineController", never("RolledOut")),
 		in("5 flags", "one of the machine-controller's Deployments is enough",
@@ -44,12 +44,12 @@ func rolls() []mutant {
 func controlPlanes() []mutant {
 	const rule = "components"
 	return []mutant{
-		inTables(rule, "what the spec does not mention does not count", "wholeControlPlane", never("len unclaimed")),
-		inTables(rule, "what is foreign is not waited for", "wholeControlPlane", never("len foreign")),
-		inTables(rule, "a component that cannot be read has nothing", "differencesOf", never("Understood")),
-		inTables(rule, "only the template is asked", "differencesOf", ranges("Pods", "[:0]")),
-		inTables(rule, "what was not found is not said", "componentsSeen", never("NotSeen")),
-		in(rule, "a rollback leaves what was claimed after the start as it is", "originalsOfOthersKept", never("Understood")),
+		inTables(rule, "what the spec does not mention does not count", "components.Whole", never("len unclaimed")),
+		inTables(rule, "what is foreign is not waited for", "components.Whole", never("len foreign")),
+		inTables(rule, "a component that cannot be read has nothing", "components.differencesOf", never("Understood")),
+		inTables(rule, "only the template is asked", "components.differencesOf", ranges("Pods", "[:0]")),
+		inTables(rule, "what was not found is not said", "components.componentsSeen", never("NotSeen")),
+		in(rule, "a rollback leaves what was claimed after the start as it is", "components.OriginalsOfOthersKept", never("Understood")),
 		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
 		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),
 		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
@@ -102,8 +102,8 @@ func troubles() []mutant {
 		ofRollout(rule, "deletions may take forever", "machineView.late", does("DeletingSince", "return false")),
 		ofRollout(rule, "a Node may be NotReady forever", "seenMachines.lost", never("ReadyChangedAt")),
 		ofRollout(rule, "a MachineDeployment may wait for Machines forever", "stuckPools", never("lacks")),
-		in(rule, "a cluster without Nodes waits for a leader", "leading", never("==")),
-		in(rule, "a cluster without Nodes waits for its addons", "healthy", never("nodes")),
+		in(rule, "a cluster without Nodes waits for a leader", "loops.leading", never("==")),
+		in(rule, "a cluster without Nodes waits for its addons", "applied.Healthy", never("nodes")),
 	}
 }
 
@@ -112,7 +112,7 @@ func facts() []mutant {
 	const rule = "facts"
 	return []mutant{
 		in(rule, "what a pass would have done is recorded although it did something else",
-			"walkOnly", skips("facts -DeepCopy")),
+			"walkOnly", skips("Facts -DeepCopy")),
 		of(clusterControllerPackage, rule, "what was done is not told when its status was refused",
 			"reporter.report", instead("verbsOf", "nil")),
 		ofHandover(rule, "a full list of processes forgets one that may run", "dropEnded", without("EndedAt")),

@@ -35,7 +35,7 @@ func objectives() []mutant {
 func inventories() []mutant {
 	const rule = "inventory"
 	return []mutant{
-		in(rule, "unexplained differences do not matter", "inventoryChanges", never("Explained")),
+		in(rule, "unexplained differences do not matter", "pass.InventoryChanges", never("Explained")),
 		ofBaseline(rule, "a Node that was deleted under its Machine was rolled",
 			"comparison.nodeThatWent", judged("Deleting", `machine.UID != ""`)),
 		ofBaseline(rule, "a Node that joined again is another one", "comparison.nodeThatWent", without("again")),

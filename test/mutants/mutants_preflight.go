@@ -4,14 +4,14 @@ package main
 func preflightRules() []mutant {
 	const rule = "preflight"
 	return []mutant{
-		in(rule, "findings do not matter", "judgePreflight", skips("finding objections")),
-		in(rule, "one accepted object is all of them", "accept", goesOn("because Reason", "left = nil")),
-		in(rule, "what is accepted is so for good", "accept", without("Until nil Before")),
-		in(rule, "another finding is accepted, too", "accept", without("ID")),
-		in(rule, "the cloud is not asked before the roll", "rollInput", lacks("cloudAsked")),
+		in(rule, "findings do not matter", "start.JudgePreflight", skips("finding objections")),
+		in(rule, "one accepted object is all of them", "start.accept", goesOn("because Reason", "left = nil")),
+		in(rule, "what is accepted is so for good", "start.accept", without("Until nil Before")),
+		in(rule, "another finding is accepted, too", "start.accept", without("ID")),
+		in(rule, "the cloud is not asked before the roll", "rollInput", lacks("CloudAsked")),
 		ofObservation(rule, "the cloud is asked before the start", "Finding.Blocks", without("BeforeRoll")),
-		in("3 unknown", "findings that no one looked for are none", "preflightFindings", never("Findings")),
-		in("3 unknown", "a check that could not look has passed", "judgePreflight", skips("Unseen")),
+		in("3 unknown", "findings that no one looked for are none", "start.preflightFindings", never("Findings")),
+		in("3 unknown", "a check that could not look has passed", "start.JudgePreflight", skips("Unseen")),
 		of(preflightPackage, rule, "a look that failed has found nothing", "check.ask", never("unseen")),
 		of(preflightPackage, rule, "an unknown leader is no one", "unknownLeader", never("ChangedAt")),
 		of(preflightPackage, rule, "a leader that was not watched is dead", "unknownLeader", never("WatchedAt")),
@@ -34,7 +34,7 @@ func preflightRules() []mutant {
 func looksAhead() []mutant {
 	const rule = "look ahead"
 	return []mutant{
-		inTables(rule, "what was judged and found nothing looks like what was not judged", "judgePreflight", never("found nil")),
+		inTables(rule, "what was judged and found nothing looks like what was not judged", "start.JudgePreflight", never("found nil")),
 		inTables(rule, "a look comes before its time", "looksAhead", without("Before")),
 		inTables(rule, "Never is not heeded", "wantsLooks", without("LookAhead")),
 		inTables(rule, "a cluster that was migrated is looked at", "wantsLooks", without("OriginMigrating")),

@@ -31,6 +31,6 @@ func versionRules() []mutant {
 		of(apiPackage, "advice", "a plan in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("PlanOnlyMode")).onlyBy(preflightPackage),
 		of(apiPackage, "advice", "a cluster name in the middle is not warned of", "Cluster.FieldsWithoutEffect", never("ClusterName")).onlyBy(preflightPackage),
 		of(statusPackage, "advice", "what has no effect after the start is not found", "watchOn", skips("FieldWithoutEffect")),
-		inTables(rule, "preflight does not ask them", "checkProvider", never("MigrationProblem")),
+		inTables(rule, "preflight does not ask them", "start.CheckProvider", never("MigrationProblem")),
 	}
 }

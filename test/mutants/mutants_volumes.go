@@ -31,6 +31,6 @@ func volumes() []mutant {
 		of(factsPackage, rule, "a claim without its volume is gone", "Reader.goneClaim", never("VolumeName Name")),
 		of(factsPackage, rule, "a claim that cannot be read is gone", "Reader.goneClaim", never("IgnoreNotFound")),
 		of(factsPackage, rule, "what is still there is remembered", "goneMemory.recall", without("Left")),
-		in(rule, "a rollback takes away a driver that serves in-tree volumes", "driverUnneeded", without("MigratedPlugins")),
+		in(rule, "a rollback takes away a driver that serves in-tree volumes", "rollback.driverUnneeded", without("MigratedPlugins")),
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
@@ -99,7 +99,7 @@ func preflightStatus(findings []observation.Finding) *ucv1.PreflightStatus {
 		}
 	}
 	for _, finding := range findings[:min(len(findings), maxFindings)] {
-		said := migration.TextOf(finding)
+		said := start.TextOf(finding)
 		entry := ucv1.PreflightFinding{
 			ID:          finding.ID,
 			Severity:    ucv1.FindingSeverity(finding.Severity),

@@ -6,15 +6,15 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 )
 
 // planHTML writes one page that needs nothing else: it can be attached to a change request.
 func planHTML(out io.Writer, made plan.Plan) error {
 	page, err := template.New("plan").Funcs(template.FuncMap{
 		"lasting": lasting, "shown": shown, "ending": ending, "turningPoint": turningPoint, "moving": moving, "onlyWhen": onlyWhen,
-		"numbered": numbered, "textOf": migration.TextOf, "join": func(list []string) string { return strings.Join(list, ", ") },
+		"numbered": numbered, "textOf": start.TextOf, "join": func(list []string) string { return strings.Join(list, ", ") },
 	}).Parse(planPage)
 	if err != nil {
 		return fmt.Errorf("parse the page of the plan: %w", err)

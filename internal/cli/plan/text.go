@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 )
 
 // planText prints the plan for people.
@@ -53,7 +53,7 @@ func textFindings(text *strings.Builder, made plan.Plan) {
 		fmt.Fprintln(text, "  none")
 	}
 	for _, finding := range made.Findings {
-		fmt.Fprintf(text, "  %s (%s)\n    %s\n", finding.ID, finding.State(), migration.TextOf(finding))
+		fmt.Fprintf(text, "  %s (%s)\n    %s\n", finding.ID, finding.State(), start.TextOf(finding))
 	}
 	if made.Protocol != "" {
 		fmt.Fprintf(text, "\nHAND-OVER by protocol %s: %s\n", made.Protocol, made.ProtocolReason)

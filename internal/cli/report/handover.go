@@ -13,7 +13,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 )
 
 // handoverReport is what handover prints: nothing but what the status of the Cluster says.
@@ -112,7 +112,7 @@ func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 // handoverLines: the table is walked from the top, so every line before the current one held when the status was
 // written. Without a current line the table is done, or was not begun.
 func handoverLines(handover *ucv1.HandoverStatus) []handoverLine {
-	meanings := migration.HandoverStages(handover.Protocol)
+	meanings := loops.Stages(handover.Protocol)
 	lines := make([]handoverLine, 0, len(meanings))
 	state := lineOpen
 	if handover.Stage != "" || handover.FinishedAt != nil {

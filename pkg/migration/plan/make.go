@@ -8,6 +8,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
@@ -91,7 +92,7 @@ func findings(in Input, is situation) []observation.Finding {
 	if !is.starts() {
 		return []observation.Finding{}
 	}
-	return migration.FindingsOfStart(in.Start.Observation, in.Start.Now)
+	return start.Findings(in.Start.Observation, in.Start.Now)
 }
 
 func outcomeOf(future simulation.Future, is situation, changes int) Outcome {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -150,7 +151,7 @@ func podsDiffer(o Facts, _ time.Time) []observation.Finding {
 func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 	var unclaimed, foreign []observation.Text
 	for _, neighbor := range o.ControlPlane.Value().Neighbors {
-		names := migration.InTreeConfiguration(neighbor, o.Provider.Value())
+		names := components.InTreeConfiguration(neighbor, o.Provider.Value())
 		sentence := observation.Say(neighbor, " ("+neighbor.Field+"): "+strings.Join(names, ", "))
 		switch {
 		case len(names) > 0 && neighbor.Foreign:
@@ -160,7 +161,7 @@ func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 		}
 	}
 	return slices.Concat(
-		about(unclaimed, "Their flags have to change, and the spec does not say who owns them", migration.Unclaimed),
+		about(unclaimed, "Their flags have to change, and the spec does not say who owns them", components.Unclaimed),
 		severe(observation.Warning, about(foreign, "Their flags have to change, and the spec calls them Foreign",
 			"Tell their owners: the steps VolumeMigration and Finalize wait for it.")),
 	)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -65,7 +65,7 @@ func Describe() []Description {
 
 // IDs of all findings, sorted: those of the checks, and those about what the Cluster refers to.
 func IDs() []string {
-	ids := migration.InputFindingIDs()
+	ids := start.InputFindingIDs()
 	for _, c := range checks() {
 		ids = append(ids, c.id)
 	}

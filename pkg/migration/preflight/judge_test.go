@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
@@ -67,7 +67,7 @@ func TestChecks(t *testing.T) {
 			g.Expect(found[0].Severity).To(Equal(s.severity))
 			g.Expect(found[0].NotLookedAt).To(Equal(s.unseen))
 			g.Expect(found[0].Objects).To(Equal(s.objects))
-			said := migration.TextOf(found[0])
+			said := start.TextOf(found[0])
 			g.Expect(said.Words).To(ContainSubstring(s.says))
 			g.Expect(messages.Unnamed(said.Words, said.Objects)).To(Succeed())
 			g.Expect(found[0].Reason).To(Equal("PreflightFailed"))

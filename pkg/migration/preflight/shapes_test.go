@@ -7,7 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -102,9 +102,9 @@ func TestHealthyClustersAreNotHeldBack(t *testing.T) {
 			o := healthy()
 			shape(&o)
 			for _, finding := range Judge(o, noon()) {
-				g.Expect(messages.Unnamed(migration.TextOf(finding).Words, finding.Named)).To(Succeed())
-				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+migration.TextOf(finding).Words)
-				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), migration.TextOf(finding).Words)
+				g.Expect(messages.Unnamed(start.TextOf(finding).Words, finding.Named)).To(Succeed())
+				g.Expect(finding.Blocks()).To(BeFalse(), finding.ID+": "+start.TextOf(finding).Words)
+				g.Expect(finding.ID).NotTo(HaveSuffix("Malformed"), start.TextOf(finding).Words)
 			}
 		})
 	}

@@ -8,6 +8,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 )
 
 // rolled back asks for the rollback at a moment, and for the migration again when it is rolled back.
@@ -239,7 +241,7 @@ func TestRollbackAndRedoFromEveryLine(t *testing.T) {
 	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify} {
 		moments["at step "+string(step)] = AtStep(step)
 	}
-	for _, protocol := range migration.Protocols() {
+	for _, protocol := range start.Protocols() {
 		for name, when := range moments {
 			t.Run(string(protocol)+" "+name, func(t *testing.T) { rollbackAndRedo(t, protocol, when) })
 		}
@@ -287,7 +289,7 @@ func expectRedone(t *testing.T, seed uint64, s Scenario) {
 // objects, every row says that it is rolled back.
 func TestRollbackKilledBetweenAnyTwoLines(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range migration.Protocols() {
+	for _, protocol := range start.Protocols() {
 		t.Run(string(protocol), func(t *testing.T) {
 			moments := rollbackMoments(protocol)
 			for seed := range orders(180) {
@@ -328,7 +330,7 @@ func rollbackMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) boo
 
 // waitingLines are those that do not hold at once, but in a contention.
 func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
-	for _, line := range migration.HandoverStages(protocol) {
+	for _, line := range loops.Stages(protocol) {
 		again := protocol == ucv1.LeaderMigrationProtocol && (line.Name == "FenceOpen" || line.Name == "Leading")
 		if !again && line.Name != "WorkloadWithheld" {
 			names = append(names, line.Name)

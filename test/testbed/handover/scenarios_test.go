@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 )
 
 func TestScenariosCanBeToldApart(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEveryLineIsDisturbed(t *testing.T) {
 		ucv1.FencedProtocol: ucv1.FencedProtocolChoice, ucv1.SerializedProtocol: ucv1.SerializedProtocolChoice,
 		ucv1.LeaderMigrationProtocol: ucv1.LeaderMigrationProtocolChoice,
 	} {
-		for _, line := range migration.HandoverStages(protocol) {
+		for _, line := range loops.Stages(protocol) {
 			if !unseen[line.Name] && (choice != ucv1.LeaderMigrationProtocolChoice || line.Name != lockUnseen) {
 				NewWithT(t).Expect(lines(choice)).To(ContainElement(line.Name))
 			}

@@ -1,0 +1,87 @@
+package start
+
+import (
+	"strings"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+)
+
+// ConcernsLock says whether the lock has to be looked at.
+func ConcernsLock(cluster *ucv1.Cluster) bool {
+	handover := cluster.Status.Handover
+	if handover == nil {
+		return cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
+	}
+	return handover.Protocol == ucv1.LeaderMigrationProtocol && handover.FinishedAt == nil
+}
+
+// WantsLock says that the CCM is to have the migration lock.
+func WantsLock(facts ucv1.Facts) bool {
+	handover := facts.Handover
+	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil && !Withdrawn(facts)
+}
+
+// lockFindings are all objections against protocol LeaderMigration, before anything is touched.
+func lockFindings(in pass.Input) (findings []observation.Finding, unknown string) {
+	if in.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
+		return nil, ""
+	}
+	var problems []observation.Text
+	if in.Cluster.Spec.ControlPlane.Instructed() {
+		problems = append(problems, observation.Say("the control plane is changed by someone else, and instructions for the lock are "+
+			"not written yet."))
+	}
+	if provider, known := in.Provider.Get(); known {
+		_, unfit := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
+		problems = append(problems, observation.Texts(unfit)...)
+	}
+	if controlPlane, known := in.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
+		problems = append(problems, lockArgumentProblems(in, controlPlane.KCM)...)
+	}
+	held, unknown := lockIsHeld(in)
+	problems = append(problems, held...)
+	for _, problem := range problems {
+		findings = append(
+			findings,
+			*blocking(FindingMigrationLock, ucv1.MigrationLockRefusedReason, "Protocol LeaderMigration cannot work: ", problem),
+		)
+	}
+	return findings, unknown
+}
+
+func lockIsHeld(in pass.Input) (problems []observation.Text, unknown string) {
+	lock, known := in.Lock.Get()
+	switch {
+	case !known && in.Connection.Reachable:
+		return nil, "the migration lock: " + in.Lock.Why()
+	case known && lock.Lease.Holder != "" && !lock.Lease.Stale(in.Now):
+		return []observation.Text{observation.Say(lock.Lease, " is held by "+lock.Lease.Holder+
+			" already: someone else hands loops over by it. Wait until that is done.")}, ""
+	}
+	return nil, ""
+}
+
+// lockArgumentProblems are those of KCM's own arguments.
+func lockArgumentProblems(in pass.Input, kcm observation.Component) (problems []observation.Text) {
+	arguments, problem := kcm.Arguments, func(what string) { problems = append(problems, observation.Say(kcm, what)) }
+	if len(arguments.CloudLoops()) == 0 {
+		problem(" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
+	}
+	if !arguments.True("leader-elect", true) {
+		problem(" runs with --leader-elect=false, and without leader election it ignores the lock.")
+	}
+	if arguments.True("enable-leader-migration", false) {
+		problem(" has --enable-leader-migration already; take it out, so that one lock is in use.")
+	}
+	// Both managers keep the migration lock in the namespace of their main one.
+	// https://github.com/kubernetes/kubernetes/blob/v1.30.14/cmd/kube-controller-manager/app/controllermanager.go#L353
+	ours, _, _ := strings.Cut(in.Fence.Value().Lease, "/")
+	if theirs, _ := arguments.LeaderLease(); ours != "" && theirs != ours {
+		problem(" keeps its Leases in namespace " + theirs + " and the CCM in " + ours +
+			", so they would have two locks; remove --leader-elect-resource-namespace.")
+	}
+	return problems
+}
