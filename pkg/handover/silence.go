@@ -64,10 +64,10 @@ func prove(in In) []proofItem {
 		itemOf("Rollout", !kcm.RolledOut, kcm, " is still rolling out."),
 	}
 	if in.Static {
-		items = append(items, itemOf("Nodes", len(kcm.Unseen) > 0, observation.Join(kcm.Unseen, " ")))
+		items = append(items, itemOf("Nodes", len(kcm.Unseen) > 0, observation.FirstOf(kcm.Unseen, "Node", "Nodes")))
 	}
 	processes := processDoubts(in, kcm)
-	items = append(items, itemOf("Processes", len(processes) > 0, observation.Join(processes, " ")))
+	items = append(items, itemOf("Processes", len(processes) > 0, observation.FirstOf(processes, "process", "processes")))
 	for _, item := range items {
 		if item.state != ucv1.ProvenState {
 			return append(items, proofItem{name: "Lease", state: ucv1.UnknownState})

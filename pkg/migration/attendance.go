@@ -184,7 +184,7 @@ func unattended(in pass.Input, ccm, kcm attends, decision Decision) *Attendance 
 		loops = " (" + strings.Join(inherited.Loops, ", ") + ")"
 	}
 	said := observation.Say("No manager has run the cloud loops"+loops+" since "+since.UTC().Format(time.RFC3339)+": ",
-		kcm.why, ", and ", ccm.why, ". New Nodes stay tainted, and load balancers and routes do not change.", whatToDo(in, decision))
+		kcm.why, ", and ", ccm.why, "; new Nodes stay tainted, and load balancers and routes do not change", whatToDo(in, decision))
 	a := &Attendance{
 		Status: metav1.ConditionFalse, Reason: ucv1.CloudLoopsUnattendedReason, Message: said.Words, Objects: said.Objects,
 		Undecided: ccm.state == tooEarly || kcm.state == tooEarly,
@@ -205,34 +205,34 @@ func unattended(in pass.Input, ccm, kcm attends, decision Decision) *Attendance 
 	return a
 }
 
-// whatToDo begins with what keeps the controller from doing it.
+// whatToDo ends the message: with what keeps the controller from doing it, or what a person can do.
 func whatToDo(in pass.Input, decision Decision) observation.Text {
 	cluster := in.Cluster
 	switch {
 	case !in.Connection.Reachable && in.Connection.Message != "":
-		return observation.Say(" ", in.Connection.Text(), ".")
+		return observation.Say("; ", in.Connection.Text(), ".")
 	case decision.Calls() != nil:
-		return observation.Say(" ", decision.Calls().Text())
+		return observation.Say("; ", decision.Calls().Text())
 	case cluster.Spec.Paused:
-		return observation.Say(" The controller changes nothing, because spec.paused is true.")
+		return observation.Say("; the controller changes nothing, because spec.paused is true.")
 	case fenceWasClosed(in):
-		return observation.Say(" The CCM's fence is closed." + openFence(in))
+		return observation.Say("; the CCM's fence is closed." + openFence(in))
 	case decision.Wait != nil && decision.Wait.Unknown:
-		return observation.Say(" The controller cannot look at all that step " + string(decision.Step) +
+		return observation.Say(". The controller cannot look at all that step " + string(decision.Step) +
 			" rests on; see the condition of that step.")
 	case decision.Wait != nil:
-		return observation.Say(" ", decision.Wait.Text())
+		return observation.Say("; ", decision.Wait.Text())
 	case decision.Step == ucv1.StepInTree:
-		return observation.Say(" Look at its pods and their logs.")
+		return observation.Say(". Look at its pods and their logs.")
 	case !ccmHasTakenOver(in):
-		return observation.Text{}
+		return observation.Say(".")
 	}
-	return observation.Say(lookAtCCM(in))
+	return observation.Say("." + lookAtCCM(in))
 }
 
 // openFence is how a person does it where the controller does not.
 func openFence(in pass.Input) string {
-	return " Open it with: ccm-migration-controller fence open " + in.Cluster.Name + " -n " + in.Cluster.Namespace + "."
+	return " Open it with 'ccm-migration-controller fence open " + in.Cluster.Name + " -n " + in.Cluster.Namespace + "'."
 }
 
 func lookAtCCM(in pass.Input) string {

@@ -196,7 +196,7 @@ func TestObjectivesHoldWhatRolls(t *testing.T) {
 			when:  halted,
 			step:  ucv1.StepRoll,
 			fails: ucv1.SLOViolatedReason,
-			says:  []string{"No further old Machine goes"},
+			says:  []string{"no further old Machine goes"},
 		},
 		"nor in the pass that sees the violation": {
 			given: proving, when: violated, step: ucv1.StepRoll, fails: ucv1.SLOViolatedReason, facts: noted,

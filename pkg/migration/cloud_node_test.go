@@ -61,16 +61,16 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 		},
 		"the rollout of the CCM is waited for": {
 			given: compared, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("1 of 2") })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Deployment ccm has 1 of 2") })
 			},
 			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, says: []string{"1 of 2"},
 		},
 		"a rollout that does not end calls a person": {
 			given: compared, when: func(o *Observation) {
-				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("1 of 2") })
+				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Deployment ccm has 1 of 2") })
 				o.Cluster.Status.CloudNode.EnabledAt = stampAgo(11 * time.Minute)
 			},
-			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"no CCM leads with it. 1 of 2."},
+			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"Deployment ccm has 1 of 2; no CCM leads with its loop cloud-node"},
 		},
 		"the process that led without the loop does not count": {
 			given: compared, when: func(o *Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },

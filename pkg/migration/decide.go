@@ -158,7 +158,7 @@ func originFromKCM(in pass.Input) (ucv1.Origin, outcome.Outcome) {
 	case !known:
 		return "", outcome.CannotLook("the control plane", in.ControlPlane.Why())
 	case !controlPlane.KCM.Arguments.Understood():
-		return "", outcome.Fails(ucv1.InputInvalidReason, controlPlane.KCM.Arguments.Problem)
+		return "", outcome.Fails(ucv1.InputInvalidReason, controlPlane.KCM, ": "+controlPlane.KCM.Arguments.Problem, ".")
 	}
 	origin := ucv1.OriginExternal
 	if len(controlPlane.KCM.Arguments.CloudLoops()) > 0 {

@@ -197,7 +197,7 @@ func TestDeletion(t *testing.T) {
 		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments},
 		"in the hand-over it says why it waits": {
 			given: deleted(fenced), when: notReady, step: ucv1.StepHandover, line: "FenceOpen", wait: ucv1.NodesNotReadyReason,
-			says: []string{"it goes when the hand-over is complete"},
+			says: []string{"the deleted Cluster goes when the hand-over is complete"},
 		},
 		"between two MachineDeployments it goes": {given: deleted(rolling), step: ucv1.StepRoll, action: outcome.ActionRelease},
 		"what the breaker took of one that was never rolled is given back": {
@@ -211,7 +211,7 @@ func TestDeletion(t *testing.T) {
 		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *observation.Machines) { m.Deployments[0].RestartValue = generation }),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"it goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"the deleted Cluster goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
 		},
 		"Machines that cannot be looked at are not taken for rolled out": {
 			given: deleted(rolling), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },

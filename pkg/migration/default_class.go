@@ -49,7 +49,7 @@ func defaultClass(in pass.Input) outcome.Outcome {
 	case successor == nil:
 		return withoutSuccessor(in, provider.DefaultClass.Name)
 	case successor.Default && len(former) == 0:
-		return defaultIs(in, successor.Name, "it is that of the CSI driver")
+		return defaultIs(in, successor.Name, "it belongs to the CSI driver")
 	}
 	why := "Making " + successor.String() + " the default."
 	if len(former) > 0 {

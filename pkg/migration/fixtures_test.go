@@ -299,7 +299,7 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			d := Decide(o, noon())
 			g.Expect(d.Step).To(Equal(test.step), "%+v", d)
 			g.Expect(d.Stage).To(Equal(test.line))
-			g.Expect(messages.UnnamedIn(d.Calls(), d.Wait)).To(Succeed())
+			g.Expect(messages.Check(d.Calls(), d.Wait, saidBeside(d)...)).To(Succeed())
 			kind, wait, failure, message := outcome.ActionKind(""), "", "", ""
 			if d.Next() != nil {
 				kind, message = d.Next().Kind, d.Next().Why
@@ -327,4 +327,16 @@ func runDecisions(t *testing.T, tests map[string]decision) {
 			}
 		})
 	}
+}
+
+// saidBeside what is waited for: what is done, that a deletion waits, and how the loops are attended.
+func saidBeside(d Decision) []string {
+	said := []string{d.Leaving}
+	if d.Next() != nil {
+		said = append(said, d.Next().Why)
+	}
+	if d.Attendance != nil {
+		said = append(said, d.Attendance.Message)
+	}
+	return said
 }

@@ -200,7 +200,7 @@ func TestTheHandoverIsBounded(t *testing.T) {
 				notReady(o)
 				o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute)
 			},
-			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason, says: []string{"The hand-over began at 2026-01-01T11:49:00Z", "n1"},
+			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason, says: []string{"since the hand-over began at 2026-01-01T11:49:00Z", "n1"},
 		},
 		"a hand-over that cannot look for long is no failure": {
 			given: fenced, when: func(o *Observation) {

@@ -35,8 +35,8 @@ func release(in pass.Input, why string) outcome.Outcome {
 		Why:     "Letting the deleted Cluster go: " + why + ".",
 	}
 	if loops.MayBeGranted(in) {
-		action.Why += " Role and RoleBinding " + loops.KCMLeaseRole + ", our right to free KCM's Lease, may still be there. " +
-			loops.DeleteRight(in)
+		action.Why = observation.Say(action.Why).Also("Role and RoleBinding "+loops.KCMLeaseRole+
+			", our right to free KCM's Lease, may still be there").Words + " " + loops.DeleteRight(in)
 	}
 	return outcome.Does(action)
 }
@@ -59,11 +59,12 @@ func revokedFirst(in pass.Input, decision Decision) Decision {
 func (d Decision) leaving(until string) Decision {
 	d.Leaving = "The Cluster is being deleted; it goes when " + until + ", or at once with annotation " + ucv1.AbandonAnnotation +
 		"=true."
+	waits := "the deleted Cluster goes when " + until + ", or at once with annotation " + ucv1.AbandonAnnotation + "=true"
 	if d.Wait != nil {
-		d.Wait.Message = d.Leaving + " " + d.Wait.Message
+		d.Wait.Message = d.Wait.Text().Also(waits).Words
 	}
 	if d.Failure != nil {
-		d.Failure.Message = d.Leaving + " " + d.Failure.Message
+		d.Failure.Message = d.Failure.Text().Also(waits).Words
 	}
 	return d
 }

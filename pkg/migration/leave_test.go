@@ -43,8 +43,8 @@ func nodeless(o *Observation) {
 
 func completedNow(o *Observation) { o.Cluster.Status.CompletedAt = stampAgo(time.Minute) }
 
-const waitsForCCM = "The Cluster is being deleted; it goes when the CCM is seen to run the cloud loops, or at once with " +
-	"annotation usercluster.k8c.io/abandon=true. "
+const waitsForCCM = "; the deleted Cluster goes when the CCM is seen to run the cloud loops, or at once with annotation " +
+	"usercluster.k8c.io/abandon=true."
 
 func TestADeletedClusterGoesWhenAManagerIsSeenToRunTheLoops(t *testing.T) {
 	t.Parallel()
@@ -83,8 +83,8 @@ func repairedBeforeItGoes(step ucv1.Step) map[string]decision {
 			when: both(fenceClosed, func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			}),
-			step: ucv1.StepHandover, wait: ucv1.ProvingSilenceReason, says: []string{waitsForCCM +
-				"The fence was closed by someone and is not opened again yet."},
+			step: ucv1.StepHandover, wait: ucv1.ProvingSilenceReason, says: []string{waitsForCCM,
+				"The fence was closed by someone and is not opened again yet: "},
 		},
 		"not while a pause holds everything": {
 			when: both(fenceClosed, func(o *Observation) { o.Cluster.Spec.Paused = true }),
@@ -127,8 +127,8 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 	return map[string]decision{
 		"a CCM that does not lead is waited for": {
 			when: leaseStands, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason,
-			says: []string{waitsForCCM +
-				"Lease kube-system/ccm is not being renewed by ccm_1. Look at the pods of the CCM and their logs."},
+			says: []string{waitsForCCM,
+				"Lease kube-system/ccm is not being renewed by ccm_1. Look at the pods of the CCM and their logs"},
 		},
 		"a CCM without a Lease is waited for": {
 			when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
@@ -140,8 +140,8 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 			when: func(o *Observation) {
 				edit(&o.CCMLease, func(lease *observation.Lease) { lease.AcquireTime = lease.RenewTime })
 			},
-			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM +
-				"ccm_1 acquired Lease kube-system/ccm and did not renew it yet. Look at the pods of the CCM"},
+			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM,
+				"was acquired by ccm_1, which did not renew it yet. Look at the pods of the CCM"},
 		},
 		"one that was seen to end does not lead, whatever its Lease says": {
 			when: func(o *Observation) {
@@ -150,14 +150,14 @@ func notSeenToLead(step ucv1.Step) map[string]decision {
 						{PodName: "ccm", Hostname: "ccm", StartedAt: ago(time.Hour), Started: true, Ended: true, FinishedAt: ago(time.Second)},
 					},
 				)
-			}, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM +
-				"ccm_1, which holds Lease kube-system/ccm, has ended."},
+			}, step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason, says: []string{waitsForCCM,
+				"is held by ccm_1, which has ended."},
 		},
 		"one that never leads calls a person": {
 			when: func(o *Observation) {
 				edit(&o.CCMLease, func(lease *observation.Lease) { lease.ChangedAt, lease.WatchedAt = ago(time.Hour), ago(time.Hour) })
 			}, step: ucv1.StepHandover, fails: ucv1.LeaderDeadlineExceededReason, says: []string{waitsForCCM, "Look at the logs of its " +
-				"pods in the user cluster."},
+				"pods in the user cluster"},
 			never: "spec.handover.rollback",
 		},
 		"what drifted beside a CCM that leads stays": {
@@ -206,14 +206,14 @@ func notLeftToOne(releasedAt ucv1.Step) map[string]decision {
 		"what was released is not repaired, and is said": {
 			when: released(both(completedNow, func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() })),
 			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason,
-			says: []string{waitsForCCM +
-				"The CCM's Lease does not exist. Another tool has to apply the CCM, because spec.addons.management is Released."},
+			says: []string{waitsForCCM,
+				"The CCM's Lease does not exist. Another tool has to apply the CCM, because spec.addons.management is Released"},
 		},
 		"a fence of what was released is left to a person": {
 			when: released(both(fenceClosed, completedNow)),
 			step: ucv1.StepHandover, wait: ucv1.WaitingForLeaderReason,
-			says: []string{waitsForCCM +
-				"The CCM may not lead, because its fence is closed. Open it with: ccm-migration-controller fence open alpha -n user-alpha."},
+			says: []string{waitsForCCM,
+				"The CCM may not lead, because its fence is closed. Open it with 'ccm-migration-controller fence open alpha -n user-alpha'"},
 		},
 		"what was released and drifted goes when its CCM leads": {
 			when:   released(both(ccmGone, func(o *Observation) { o.CCMLease = finished().CCMLease })),
@@ -241,8 +241,8 @@ func notLookedAtBeforeItGoes() map[string]decision {
 		"the fence":           func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") },
 	} {
 		tests["could not look at "+fact] = decision{
-			when: change, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM + "Could not look at " +
-				fact + ": timeout."},
+			when: change, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM, "Could not look at " +
+				fact + ": timeout"},
 		}
 	}
 	for name, change := range map[string]func(*Observation){
@@ -279,7 +279,7 @@ func TestADeletedClusterWhoseAddonsCannotBeLookedAt(t *testing.T) {
 			says:  []string{waitsForCCM},
 		},
 		"one in the roll waits": {
-			given: deleted(rolling), when: unseen, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM +
+			given: deleted(rolling), when: unseen, step: ucv1.StepHandover, wait: ucv1.CouldNotLookReason, says: []string{waitsForCCM,
 				"Could not look at the addons"},
 		},
 		"one in the roll that another tool was given goes": {
@@ -306,7 +306,7 @@ func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 			line:   "LoopsOff",
 			action: outcome.ActionCloseFence,
 			fails:  ucv1.CloudLoopsContendedReason,
-			says:   []string{"it goes when the hand-over is complete"},
+			says:   []string{"the deleted Cluster goes when the hand-over is complete"},
 		},
 		"and opened when KCM is silent": {
 			given:  deleted(finished),
@@ -329,7 +329,7 @@ func TestADeletedClusterWhoseKubeconfigIsRefusedCallsAPerson(t *testing.T) {
 					"refused",
 				), observation.Unknown[observation.Addons]("refused")
 				o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("refused")
-			}, step: ucv1.StepHandover, fails: ucv1.UnauthorizedReason, says: []string{waitsForCCM + "The kubeconfig is refused"},
+			}, step: ucv1.StepHandover, fails: ucv1.UnauthorizedReason, says: []string{waitsForCCM, "The kubeconfig is refused"},
 		},
 	})
 }

@@ -35,7 +35,7 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
 		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
-		"a release of KCM that is known to be bad":          {given: wantingLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"exits as soon as it gets", "has no cloud loops any more"}},
+		"a release of KCM that is known to be bad":          {given: wantingLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"has no cloud loops any more", "1 more finding: MigrationLockRefused"}},
 		"a minor before both managers could read one file":  refused(version("1.21.14"), "Kubernetes 1.21.14 has no lock that both managers read"),
 		"a provider whose CCM ignores the lock":             refused(azure, "accepts the flags and ignores them"),
 		"a KCM without leader election":                     refused(flag("leader-elect", "false"), "--leader-elect=false"),
@@ -52,7 +52,7 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 				flag("leader-elect", "false")(o)
 			},
 			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
-			says: []string{"ignores them", "--leader-elect=false", "although our fence is closed"},
+			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
 		},
 		"a lock that cannot be looked at is waited for": {
 			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,

@@ -24,7 +24,7 @@ func machineController(in pass.Input) outcome.Outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem, ".")
 		}
 		if !deployment.Flagged() {
 			return setFlag(in, deployment)
@@ -134,7 +134,7 @@ func rollbackMachineController(in pass.Input) outcome.Outcome {
 	}
 	for _, deployment := range deployments {
 		if !deployment.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, deployment, ": "+deployment.Arguments.Problem, ".")
 		}
 		if deployment.Arguments.True(strings.TrimLeft(deployment.Flag, "-"), false) {
 			return unsetFlag(in, deployment)

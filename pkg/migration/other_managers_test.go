@@ -47,9 +47,9 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"one with a Lease of its own blocks with its names and what to do": refused(fresh, ucv1.StepPreflight, nil,
-			"Deployment infra/occm (Helm release occm) is a cloud-controller-manager that is not ours, known by its image openstack-cloud-controller-manager.",
-			"It runs cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller with Lease infra/theirs, and ours with kube-system/ccm: neither our fence nor a Lease",
-			"Stop it, or uninstall it, and wait until its pods are gone and Lease infra/theirs has run out.",
+			"Deployment infra/occm (Helm release occm) is a cloud-controller-manager that is not ours, known by its image openstack-cloud-controller-manager; ",
+			"it runs cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller with Lease infra/theirs, and ours with kube-system/ccm: neither our fence nor a Lease",
+			"Stop it, or uninstall it, and wait until its pods are gone and Lease infra/theirs has run out",
 			`name it in spec.handover.acceptOtherManagers, like "Deployment infra/occm"`),
 		"one without leader election blocks": refused(fresh, ucv1.StepPreflight, free, "with --leader-elect=false: neither our fence nor a Lease"),
 		"one with our Lease and another identity blocks": refused(fresh, ucv1.StepPreflight, ourLease,
@@ -59,14 +59,14 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 				m.Arguments = observation.Arguments{Problem: "container ccm runs a shell"}
 			}, "it may run every cloud loop: container ccm runs a shell."),
 		"one that initializes Nodes only blocks, and its loop is named": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.ForeignCCM) { m.NodesOnly = true }, "It runs cloud-node-controller. Stop it"),
+			func(m *observation.ForeignCCM) { m.NodesOnly = true }, "it runs cloud-node-controller. Stop it"),
 		"one with the service loop off blocks with the loops that are left": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.ForeignCCM) { m.Arguments.Flags["controllers"] = "*,-service" }, "It runs cloud-node-controller, cloud-node-lifecycle-controller with"),
+			func(m *observation.ForeignCCM) { m.Arguments.Flags["controllers"] = "*,-service" }, "it runs cloud-node-controller, cloud-node-lifecycle-controller with"),
 		"with routes the route loop is named": refused(fresh, ucv1.StepPreflight,
 			func(m *observation.ForeignCCM) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
 		"a cluster that was created with the feature is blocked, too": refused(external, ucv1.StepAddons, ourLease, "Deployment infra/occm"),
 		"one with the name of ours may be adopted": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.ForeignCCM) { m.SameName = true }, "Or set spec.addons.adoption to Adopt"),
+			func(m *observation.ForeignCCM) { m.SameName = true }, "or set spec.addons.adoption to Adopt"),
 		"one with our Lease by the migration lock blocks whoever it is": {
 			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Protocol, o.Lock = ucv1.LeaderMigrationProtocolChoice, observation.Known(observation.Lock{})
@@ -108,7 +108,7 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 				beside(ourLease)(o)
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
 			},
-			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
+			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "the CCM's Lease has a holder already"},
 		},
 		"without the fence no one can say what binds it": {
 			given: fresh, when: func(o *Observation) {
@@ -147,7 +147,7 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 			given: fenced, when: beside(func(m *observation.ForeignCCM) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"the guard finds one that came later, and nothing is rolled": {
-			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "Nothing is rolled until then."},
+			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "nothing is rolled until then"},
 		},
 		"the guard finds one after the end": {
 			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"with --leader-elect=false"},

@@ -113,7 +113,7 @@ func beginRollback(in pass.Input) Decision {
 	case ucv1.PointOfNoReturnPassed:
 		passed, _ := noreturn.Passed(in)
 		return holdWithFailure(in, outcome.Fails(ucv1.RollbackRefusedReason, "spec.handover.rollback is refused, the point of no "+
-			"return was passed at "+passedAt.UTC().Format(time.RFC3339)+". ", observation.Join(passed, " ")))
+			"return was passed at "+passedAt.UTC().Format(time.RFC3339)+". ", observation.FirstOf(passed, "reason", "reasons")))
 	case ucv1.PointOfNoReturnUnknown:
 		out := outcome.Waits(ucv1.CouldNotLookReason, "The rollback has not begun. "+status.Reason)
 		out.Wait.Unknown = true
@@ -231,10 +231,7 @@ func rollbackInTime(in pass.Input, step ucv1.Step, out outcome.Outcome) outcome.
 	if step == ucv1.StepRollbackLock {
 		runs = "KCM has its cloud loops back"
 	}
-	failed := outcome.Fails(
-		out.Reason,
-		"The CCM was taken back at "+since.UTC().Format(time.RFC3339)+" and "+runs+". ", out.Text(),
-	)
+	failed := outcome.Fails(out.Reason, out.Text().Also(runs+"; the CCM was taken back at "+since.UTC().Format(time.RFC3339)))
 	failed.Instructions = out.Instructions
 	return failed
 }

@@ -292,7 +292,7 @@ func TestAddonsOfARollback(t *testing.T) {
 		"and not before": {
 			given: deleted(reverted), when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
-			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason, says: []string{"it goes when KCM has its cloud loops back"},
+			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason, says: []string{"the deleted Cluster goes when KCM has its cloud loops back"},
 		},
 	})
 }

@@ -143,7 +143,7 @@ func TestStaticPodsBeforeTheStart(t *testing.T) {
 				static(o)
 				o.Contenders = observation.Known([]string{"user-alpha/beta"})
 			},
-			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"The kubeconfig Secret is also that of Cluster " +
+			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"The kubeconfig Secret is also named by Cluster " +
 				"user-alpha/beta"},
 		},
 	})

@@ -95,7 +95,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
 			given: applying, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("y"), Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("Y"), Unschedulable: true}})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
@@ -114,7 +114,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"objects that are not wanted any more stay while the new set is unhealthy": {
 			given: applying, when: inPlace(func(a *observation.Addons) {
-				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, messages.Said("y")
+				a.Obsolete, a.CCM.Unhealthy = []observation.Ref{{Kind: "ConfigMap", Name: "old"}}, messages.Said("Y")
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason,
 		},
@@ -148,7 +148,7 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 				edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = true, []string{"update"} })
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
 			},
-			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence is open already.", "is still rolling out"},
+			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence is open already: ", "is still rolling out"},
 		},
 		"a fence that stands open beside a silent KCM is harmless": {
 			given: starting, when: func(o *Observation) {
@@ -232,7 +232,7 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
 		"health is not waited for after the hand-over": {
-			given: rolling, when: inPlace(func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("y") }),
+			given: rolling, when: inPlace(func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Y") }),
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {

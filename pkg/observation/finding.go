@@ -89,3 +89,12 @@ func SortFindings(findings []Finding) {
 		)
 	})
 }
+
+// FindingIDs are those of the findings, in their order.
+func FindingIDs(findings []Finding) []string {
+	ids := make([]string, 0, len(findings))
+	for _, finding := range findings {
+		ids = append(ids, finding.ID)
+	}
+	return ids
+}

@@ -65,6 +65,28 @@ func (t Text) Without(end string) Text {
 	return t
 }
 
+// Also is the text with one more clause in its last sentence, so that it keeps to two sentences; nothing is added to it by nothing.
+func (t Text) Also(clause ...any) Text {
+	if more := Say(clause...); more.Words != "" {
+		return Say(t.Without("."), "; ", more, ".")
+	}
+	return t
+}
+
+// FirstOf several texts about one matter is the first of them, with the number and the objects of the others: "2 more doubts: Pod a,
+// Pod b".
+func FirstOf(texts []Text, one, many string) Text {
+	if len(texts) < 2 {
+		return Join(texts, "")
+	}
+	others := Join(texts[1:], "").Objects
+	more := Say(wording.Count(len(texts)-1, "more "+one, "more "+many))
+	if len(others) > 0 {
+		more = Say(more, ": ", Names(others))
+	}
+	return texts[0].Also(more)
+}
+
 // Names joins what a message names: sorted, and bounded as by wording.Names.
 func Names[T any](list []T) Text {
 	texts := SortTexts(Texts(list))

@@ -108,10 +108,10 @@ func overdueOf(v machineView, pools []pool) []observation.Text {
 }
 
 func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
-	return outcome.Fails(ucv1.BreakerTrippedReason, "Nothing more is rolled, and no further old Machine goes: not initialized "+
-		initializationDeadline(in).String()+" after registering: ", observation.Names(overdue),
-		". Look at the CCM's logs. The roll goes on when every new Node is initialized; delete a Machine that never will be."+
-			in.offer())
+	return outcome.Fails(ucv1.BreakerTrippedReason, observation.Say("Nothing more is rolled, and no further old Machine goes: not "+
+		"initialized "+initializationDeadline(in).String()+" after registering: ", observation.Names(overdue),
+		". Look at the CCM's logs, and delete a Machine that will never be initialized; the roll goes on when every new Node is.").
+		Also(in.offer()))
 }
 
 // giveBack gives minReadySeconds back when it guards nothing any more. It is never given back while the MachineDeployment is

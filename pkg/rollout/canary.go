@@ -116,9 +116,9 @@ func judgeCanary(in input, doubt canaryDoubt) outcome.Outcome {
 	again := fact.FailedAt.Add(in.o.Deadlines.CanaryRetry)
 	return outcome.Fails(
 		doubt.fails,
-		"The canary, one extra Machine, was not proven in time, and no other Machine was touched: ", lacks,
-		". It stays until "+again.UTC().Format(time.RFC3339)+" for you to look at, and is made again then; or change "+
-			"spec.rollout.canary."+in.offer(),
+		observation.Say("The canary, one extra Machine, was not proven in time, and no other Machine was touched: ", lacks,
+			". Look at it before "+again.UTC().Format(time.RFC3339)+", when it is made again; to make it again now, change "+
+				"spec.rollout.canary.").Also(in.offer()),
 	)
 }
 

@@ -32,8 +32,8 @@ func removeCanary(in fleet) (outcome.Outcome, bool) {
 	if late := stuckCanary(in, seen); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			"The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of the Machine, and "+
-				"at its instance in the cloud.", drainTroubles(in.input),
+			observation.Say("The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of the "+
+				"Machine, and at its instance in the cloud.").Also(drainTroubles(in.input)),
 		), true
 	}
 	left := slices.Clone(held)
@@ -48,7 +48,7 @@ func removeCanary(in fleet) (outcome.Outcome, bool) {
 	}
 	return outcome.WaitsUntil(
 		ucv1.WaitingForMachinesReason,
-		observation.Say("Waiting for the canary to go: ", observation.Names(left), ".", drainTroubles(in.input)),
+		observation.Say("Waiting for the canary to go: ", observation.Names(left), ".").Also(drainTroubles(in.input)),
 		time.Minute,
 	), true
 }

@@ -8,7 +8,6 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // defaultSkipEviction is when the machine-controller stops to drain and goes on by force, unless its flag says otherwise.
@@ -37,43 +36,35 @@ func skipEviction(in input) time.Duration {
 	return defaultSkipEviction
 }
 
-// drainTroubles are sentences about Machines that do not go, each with what holds it and when force is used. Empty where
+// drainTroubles is a clause about Machines that do not go, with what holds the first and when force is used. Empty where
 // nothing holds one, or no one could look.
 func drainTroubles(in input) observation.Text {
-	var sentences []observation.Text
+	var clauses []observation.Text
 	for _, drain := range in.o.Drains.Value() {
 		at := slices.IndexFunc(
 			in.o.Machines.Value().Machines,
 			func(m observation.Machine) bool { return m.UID == drain.Machine.UID && m.Deleting },
 		)
 		if troubles := troublesOf(drain); at >= 0 && len(troubles) > 0 {
-			sentences = append(sentences, drainSentence(in, drain, troubles, in.o.Machines.Value().Machines[at].DeletingSince))
+			clauses = append(clauses, drainClause(in, drain, troubles, in.o.Machines.Value().Machines[at].DeletingSince))
 		}
 	}
-	const most = 3
-	sentences = observation.SortTexts(sentences)
-	if more := len(sentences) - most; more > 0 {
-		sentences = append(sentences[:most], observation.Say("And "+wording.Count(more, "more Machine", "more Machines")+"."))
-	}
-	if len(sentences) == 0 {
-		return observation.Text{}
-	}
-	return observation.Say(" ", observation.Join(sentences, " "))
+	return observation.FirstOf(observation.SortTexts(clauses), "Machine", "Machines").Without(".")
 }
 
-func drainSentence(in input, drain observation.Drain, troubles []observation.Text, since time.Time) observation.Text {
-	sentence := observation.Say(drain.Machine, " has been going since "+since.UTC().Format(time.RFC3339)+": ",
+func drainClause(in input, drain observation.Drain, troubles []observation.Text, since time.Time) observation.Text {
+	clause := observation.Say(drain.Machine, " has been going since "+since.UTC().Format(time.RFC3339)+": ",
 		observation.Join(troubles, "; "))
 	force := since.Add(skipEviction(in))
 	switch {
 	case len(drain.Pods) == 0:
-		return observation.Say(sentence, ".")
+		return clause
 	case in.now.Before(force):
-		return observation.Say(sentence, ". The machine-controller stops draining, and deletes the instance by force, at "+
-			force.UTC().Format(time.RFC3339)+".")
+		return clause.Also("the machine-controller stops draining, and deletes the instance by force, at " +
+			force.UTC().Format(time.RFC3339))
 	}
-	return observation.Say(sentence, ". The machine-controller has been free to go on by force since "+
-		force.UTC().Format(time.RFC3339)+".")
+	return clause.Also("the machine-controller has been free to go on by force since " +
+		force.UTC().Format(time.RFC3339))
 }
 
 // troublesOf of one drain: pods by what holds them, finalizers, volumes.
@@ -111,5 +102,5 @@ func troublesOf(d observation.Drain) []observation.Text {
 
 // waitsForMachines is a wait for Machines to be replaced or to go; when a drain forces, nothing wakes us.
 func waitsForMachines(in input, message ...any) outcome.Outcome {
-	return outcome.Waits(ucv1.WaitingForMachinesReason, append(message, drainTroubles(in))...)
+	return outcome.Waits(ucv1.WaitingForMachinesReason, observation.Say(message...).Also(drainTroubles(in)))
 }

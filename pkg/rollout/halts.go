@@ -17,8 +17,8 @@ func rollHalts(in fleet) outcome.Outcome {
 	if released := releasedPools(in.view, in.pools); len(released) > 0 {
 		return outcome.Fails(ucv1.MachineDeploymentFieldConflictReason, "minReadySeconds was ours while these are rolled, and was "+
 			"changed: ", observation.Names(released),
-			". The machine-controller replaces their Machines without any proof; look at their new Nodes. Nothing more is rolled until "+
-				"they are done.")
+			". Look at the new Nodes of their Machines, which the machine-controller replaces without any proof; nothing more is "+
+				"rolled until they are done.")
 	}
 	if leftToRoll(in.pools) {
 		if out := objectivesMet(in.input); !out.Holds {
@@ -34,9 +34,9 @@ func rollHalts(in fleet) outcome.Outcome {
 	if late := append(lateMachines(in.view), latePools(in.view, in.pools)...); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			"Nothing more is rolled, these missed their deadline: ", observation.Names(late),
-			". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
-				"PodDisruptionBudgets.", drainTroubles(in.input),
+			observation.Say("Nothing more is rolled, these missed their deadline: ", observation.Names(late),
+				". Look at the machine-controller's events of the Machine and at the CCM's logs; for one that does not go, at its Node's "+
+					"PodDisruptionBudgets.").Also(drainTroubles(in.input)),
 		)
 	}
 	if stuck := stuckPools(in.view, in.pools); len(stuck) > 0 {

@@ -213,7 +213,7 @@ func objectivesMet(in input) outcome.Outcome {
 	}
 	return outcome.Fails(ucv1.SLOViolatedReason, "Nothing more is rolled since "+status.ViolatedAt.UTC().Format(time.RFC3339)+
 		", the objectives for the CCM were violated: ", observation.Join(missed(status.Indicators), "; "),
-		". No further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to "+
+		"; no further old Machine goes. Look at the CCM's logs and at the events of these objects, then set spec.slo.countSince to "+
 			"the present time to go on.")
 }
 

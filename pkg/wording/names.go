@@ -47,3 +47,12 @@ func Bounded(text string, most int) string {
 	}
 	return text
 }
+
+// Clauses makes one sentence of several.
+func Clauses(sentences []string) string {
+	clauses := make([]string, 0, len(sentences))
+	for _, sentence := range sentences {
+		clauses = append(clauses, strings.TrimSuffix(sentence, "."))
+	}
+	return strings.Join(clauses, "; ") + "."
+}

@@ -86,7 +86,7 @@ func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
 		HaveField("Reason", "Deleting"),
 		HaveField(
 			"Message",
-			And(ContainSubstring("is being deleted; it goes when the hand-over is complete"), ContainSubstring(kcm+"-r1-0")),
+			And(ContainSubstring("the deleted Cluster goes when the hand-over is complete"), ContainSubstring(kcm+"-r1-0")),
 		),
 	))
 
@@ -116,7 +116,7 @@ func TestDeletionDuringTheRollWaitsForWhatIsRolling(t *testing.T) {
 	w.delete()
 	w.passes(2)
 	w.expectVerdict(kstatus.TerminatingStatus)
-	g.Expect(w.condition("Ready").Message).To(ContainSubstring("it goes when what was begun is rolled out, or at once with " +
+	g.Expect(w.condition("Ready").Message).To(ContainSubstring("the deleted Cluster goes when what was begun is rolled out, or at once with " +
 		"annotation usercluster.k8c.io/abandon=true. Waiting for the Machines of MachineDeployment kube-system/small."))
 	w.until("its end", w.gone, w.playEverybody)
 	g.Expect(w.machineNames()).To(ConsistOf("small-1-0", "large-0-0", "large-0-1"), "nothing new is begun")

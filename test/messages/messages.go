@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,15 +38,44 @@ func Unnamed(message string, objects []observation.Ref) error {
 	return nil
 }
 
-// UnnamedIn asks the messages of a decision.
-func UnnamedIn(failure *outcome.Failure, wait *outcome.Wait) error {
+// Check asks the messages of a decision: for what they name, and for their style.
+func Check(failure *outcome.Failure, wait *outcome.Wait, others ...string) error {
 	if failure != nil {
-		if err := Unnamed(failure.Message, failure.Objects); err != nil {
+		if err := cmp.Or(Unnamed(failure.Message, failure.Objects), style(failure.Message)); err != nil {
 			return err
 		}
 	}
 	if wait != nil && !wait.Unknown { // Why one could not look is told by errors of others.
-		return Unnamed(wait.Message, wait.Objects)
+		if err := cmp.Or(Unnamed(wait.Message, wait.Objects), style(wait.Message)); err != nil {
+			return err
+		}
+	}
+	for _, message := range others {
+		if err := style(message); message != "" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// style is an error when a message breaks docs/style.md: at most two sentences, which begin with a capital letter or a name and end
+// with a period, in our words.
+func style(message string) error {
+	between := regexp.MustCompile(`[.!?]\)?\s+["'(]?\p{Lu}`)
+	begins := regexp.MustCompile(`^(\p{Lu}|spec\.|minReadySeconds |system:)`)
+	banned := regexp.MustCompile(`(?i)\b(somebody|nobody|anew|mend|undo|that of|is it)\b`)
+	longest := 1000 // A condition is read in a terminal.
+	switch {
+	case len(between.FindAllString(message, -1)) > 1:
+		return fmt.Errorf("the message has more than two sentences: %s", message)
+	case !begins.MatchString(message):
+		return fmt.Errorf("the message begins with no capital letter and no name: %s", message)
+	case !strings.HasSuffix(message, ".") || strings.HasSuffix(message, ".."):
+		return fmt.Errorf("the message does not end with one period: %s", message)
+	case banned.MatchString(message):
+		return fmt.Errorf("the message has %q in it: %s", banned.FindString(message), message)
+	case len(message) > longest:
+		return fmt.Errorf("the message has %d bytes, more than %d: %s", len(message), longest, message)
 	}
 	return nil
 }

@@ -71,14 +71,11 @@ func mayTakeOver(in pass.Input, name outcome.AddonSetName, set observation.Addon
 
 func foreign(in pass.Input, name outcome.AddonSetName, set observation.AddonSet) observation.Text {
 	message := observation.Say("These "+string(name)+" objects exist already and are not ours: ",
-		observation.Names(set.Foreign), ".")
-	if set.DriverProblem.Words != "" {
-		message = observation.Say(message, " ", set.DriverProblem)
-	}
+		observation.Names(set.Foreign), ".").Also(set.DriverProblem.Without("."))
 	message = observation.Say(message, " Delete them, or set spec.addons.adoption to Adopt.")
 	if len(set.Takeovers) > 0 {
-		message = observation.Say(message, " That would change, among others, ", observation.Names(changesOf(set, 2)),
-			"; all of it: ccm-migration-controller adoption "+in.Cluster.Name+" -n "+in.Cluster.Namespace+".")
+		message = message.Also("that would change, among others, ", observation.Names(changesOf(set, 2)),
+			"; all of it: ccm-migration-controller adoption "+in.Cluster.Name+" -n "+in.Cluster.Namespace)
 	}
 	return message
 }

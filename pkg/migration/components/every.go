@@ -24,7 +24,7 @@ func Every(in pass.Input, change func(observation.Component) (*outcome.ArgumentC
 	}
 	for _, component := range components {
 		if !component.Arguments.Understood() {
-			return outcome.Fails(ucv1.InputInvalidReason, component, ": "+component.Arguments.Problem)
+			return outcome.Fails(ucv1.InputInvalidReason, component, ": "+component.Arguments.Problem, ".")
 		}
 		if arguments, why := change(component); arguments != nil {
 			return outcome.Does(

@@ -110,7 +110,7 @@ func EveryTarget(
 		}
 		for _, t := range Targets(in, component) {
 			if !t.Component.Arguments.Understood() {
-				return list.With(outcome.Fails(ucv1.InputInvalidReason, t, ": "+t.Component.Arguments.Problem))
+				return list.With(outcome.Fails(ucv1.InputInvalidReason, t, ": "+t.Component.Arguments.Problem, "."))
 			}
 			arguments, _ := change(t.Component)
 			if arguments == nil {
@@ -131,7 +131,7 @@ func EveryTarget(
 			"The flags have to be changed, one after the other, in ", InOrder(missing), ", as status.instructions says.",
 		))
 	case len(rolling) > 0:
-		return list.With(outcome.WaitsUntil(ucv1.RollingOutReason, observation.Join(rolling, " "), 5*time.Second))
+		return list.With(outcome.WaitsUntil(ucv1.RollingOutReason, observation.FirstOf(rolling, "component", "components"), 5*time.Second))
 	}
 	return outcome.Holds(ucv1.HoldsReason, held)
 }

@@ -84,10 +84,9 @@ func compareAddresses(in pass.Input) outcome.Outcome {
 }
 
 func addressesDiffer(in pass.Input, what ...any) outcome.Outcome {
-	return outcome.Fails(ucv1.NodeAddressesDifferReason, observation.Say(what...), " The machine-controller is not configured. "+
-		"Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the Node in "+
-		"spec.rollout.acceptChanges, as \"Node name\".",
-		noreturn.OfferRollback(in))
+	return outcome.Fails(ucv1.NodeAddressesDifferReason, observation.Say(what...).Also("the machine-controller is not configured"),
+		observation.Say(" Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the Node "+
+			"in spec.rollout.acceptChanges, as \"Node name\".").Also(noreturn.OfferRollback(in)))
 }
 
 // cloudNodeInputs is what a person changes to fix a conflict.
@@ -164,6 +163,6 @@ func cloudNodeInTime(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || out.Wait.Unknown || in.Now.Sub(enabled.Time) <= in.Deadlines.Handover {
 		return out
 	}
-	return outcome.Fails(out.Reason, "The CCM's loop cloud-node was switched on at "+enabled.UTC().Format(time.RFC3339)+
-		", and no CCM leads with it. ", out.Text(), noreturn.OfferRollback(in))
+	return outcome.Fails(out.Reason, out.Text().Also("no CCM leads with its loop cloud-node, which was switched on at "+
+		enabled.UTC().Format(time.RFC3339)).Also(noreturn.OfferRollback(in)))
 }

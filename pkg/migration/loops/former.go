@@ -18,9 +18,9 @@ func LeaderLives(in pass.Input) outcome.Outcome {
 	holder, found := formerLease{lease: lease, processes: in.CCMProcesses.Value(), bound: true}.holder()
 	switch {
 	case found && holder.Ended:
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+", which holds ", lease, ", has ended.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease, " is held by "+lease.Holder+", which has ended.")
 	case !lease.Alive(in.Now):
-		return outcome.Waits(ucv1.WaitingForLeaderReason, lease.Holder+" acquired ", lease, " and did not renew it yet.")
+		return outcome.Waits(ucv1.WaitingForLeaderReason, lease, " was acquired by "+lease.Holder+", which did not renew it yet.")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }

@@ -80,8 +80,8 @@ func failAfterDeadline(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover {
 		return out
 	}
-	return outcome.Fails(out.Reason, "The hand-over began at "+started.UTC().Format(time.RFC3339)+
-		" and no one may be running the cloud loops. ", out.Text(), noreturn.OfferRollback(in))
+	return outcome.Fails(out.Reason, out.Text().Also("no one may be running the cloud loops since the hand-over began at "+
+		started.UTC().Format(time.RFC3339)).Also(noreturn.OfferRollback(in)))
 }
 
 // gapSeconds counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
@@ -178,7 +178,7 @@ func loopsOff(in pass.Input) outcome.Outcome {
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem, ".")
 	}
 	if in.Cluster.Spec.ControlPlane.Instructed() {
 		return loopsOffByOthers(in, kcm)
@@ -239,7 +239,7 @@ func silent(in pass.Input) outcome.Outcome {
 		return contention(in, guard.Text())
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
-	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Join(doubts, " "), 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.FirstOf(doubts, "doubt", "doubts"), 2*time.Second)
 }
 
 func fenceOpen(in pass.Input) outcome.Outcome {
@@ -296,9 +296,10 @@ func leading(in pass.Input) outcome.Outcome {
 	}
 	since := mayLeadSince(in)
 	if waited := in.Now.Sub(since); waited > in.Deadlines.Leader {
-		return outcome.Fails(ucv1.LeaderDeadlineExceededReason, "The CCM may lead since "+since.UTC().Format(time.RFC3339)+
-			", but does not lead yet.", sentences(in.Addons.Value().CCM.Unhealthy), " Look at the logs of its pods in the user cluster.",
-			noreturn.OfferRollback(in))
+		seen := observation.Say("The CCM may lead since " + since.UTC().Format(time.RFC3339) + ", but does not lead yet.").
+			Also(observation.Join(in.Addons.Value().CCM.Unhealthy, "; "))
+		return outcome.Fails(ucv1.LeaderDeadlineExceededReason,
+			observation.Say(seen, " Look at the logs of its pods in the user cluster.").Also(noreturn.OfferRollback(in)))
 	}
 	return outcome.WaitsUntil(ucv1.WaitingForLeaderReason, "The fence is open; waiting for the CCM to lead.", 2*time.Second)
 }

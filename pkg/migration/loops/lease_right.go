@@ -172,5 +172,6 @@ func RightGone(in pass.Input) outcome.Outcome {
 }
 
 func DeleteRight(in pass.Input) string {
-	return "Delete them in the user cluster: kubectl -n " + kcmLeaseRef(in).Namespace + " delete rolebinding,role " + KCMLeaseRole
+	return "Delete them in the user cluster with 'kubectl -n " + kcmLeaseRef(in).Namespace + " delete rolebinding,role " +
+		KCMLeaseRole + "'."
 }

@@ -3,7 +3,6 @@ package loops
 import (
 	"cmp"
 	"math"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,7 +56,7 @@ func lockAllowed(in pass.Input) outcome.Outcome {
 			"both managers hold it."})
 	case len(lock.Denied) > 0:
 		// The authorizer sees new rules a moment later.
-		return outcome.WaitsUntil(ucv1.ArmingReason, strings.Join(lock.Denied, " ")+" Our Role and RoleBinding are there; look for "+
+		return outcome.WaitsUntil(ucv1.ArmingReason, wording.Clauses(lock.Denied)+" Our Role and RoleBinding are there; look for "+
 			"an authorizer that denies it.", 2*time.Second)
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
@@ -74,7 +73,7 @@ func kcmArmed(in pass.Input) outcome.Outcome {
 	}
 	kcm := controlPlane.KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem, ".")
 	}
 	if handover.MayRunUnlocked(kcm.Arguments) {
 		if in.Facts.Handover.LockArmedAt != nil {
@@ -86,7 +85,7 @@ func kcmArmed(in pass.Input) outcome.Outcome {
 		return in.Records("Recording that "+kcm.String()+" has the migration lock.", lockArmedNow(in))
 	}
 	if doubts := handover.LockDoubts(Silence(in)); len(doubts) > 0 {
-		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Join(doubts, " "), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, observation.FirstOf(doubts, "doubt", "doubts"), 2*time.Second)
 	}
 	return lockHeld(in, kcm)
 }
@@ -97,7 +96,7 @@ func armKCM(in pass.Input, kcm observation.Component) outcome.Outcome {
 	}
 	configuration, problems := handover.RenderLock(in.Cluster.Spec.Version, in.Provider.Value().InTreeName)
 	if len(problems) > 0 {
-		return outcome.Fails(ucv1.MigrationLockRefusedReason, strings.Join(problems, " "))
+		return outcome.Fails(ucv1.MigrationLockRefusedReason, wording.Clauses(problems))
 	}
 	if out := pass.NodesReady(in); !out.Holds {
 		return out

@@ -81,8 +81,8 @@ func probeLeads(in pass.Input) outcome.Outcome {
 	}
 	return outcome.WaitsUntil(
 		ucv1.ProbingReason,
-		observation.Say("The probe of the CCM has to lead and stay up for ", in.Deadlines.ProbeTime, " before KCM is touched.",
-			sentences(probe.Set.Unhealthy)),
+		observation.Say("The probe of the CCM has to lead and stay up for ", in.Deadlines.ProbeTime, " before KCM is touched.").
+			Also(observation.Join(probe.Set.Unhealthy, "; ")),
 		2*time.Second,
 	)
 }
@@ -93,9 +93,9 @@ func failProbe(in pass.Input, probe observation.Probe) outcome.Outcome {
 	if in.Facts.Handover.ProbeLedAt == nil {
 		problem = "it never led"
 	}
-	seen := sentences(probe.Set.Unhealthy)
+	seen := observation.Say(problem + ".").Also(observation.Join(probe.Set.Unhealthy, "; "))
 	return in.Records("Recording that the probe of the CCM failed: "+problem+".", func(facts *ucv1.Facts) {
-		facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = problem+"."+seen.Words, observation.NamesOf(seen.Objects)
+		facts.Handover.ProbeProblem, facts.Handover.ProbeObjects = seen.Words, observation.NamesOf(seen.Objects)
 		facts.Handover.ProbeFailedAt = in.Stamp()
 		endProbe(facts)
 	})
@@ -115,15 +115,7 @@ func probeFailed(in pass.Input) outcome.Outcome {
 		})
 	}
 	problem := observation.Say(in.Facts.Handover.ProbeProblem).About(observation.RefsOf(in.Facts.Handover.ProbeObjects)...)
-	return outcome.Fails(ucv1.ProbeFailedReason, "The CCM would not work with this configuration, and KCM was not touched. Its "+
-		"probe failed: ", problem, " Look at the cloud configuration and at its credentials; the probe is tried again when they "+
+	return outcome.Fails(ucv1.ProbeFailedReason, "The probe of the CCM failed, and KCM was not touched: ", problem, " Look at the cloud configuration and at its credentials; the probe is tried again when they "+
 		"change, and every "+
 		in.Deadlines.ProbeRetry.String()+".")
-}
-
-func sentences(list []observation.Text) observation.Text {
-	if len(list) == 0 {
-		return observation.Text{}
-	}
-	return observation.Say(" ", observation.Join(list, ". "), ".")
 }

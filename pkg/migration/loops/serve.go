@@ -4,6 +4,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/noreturn"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -12,11 +13,9 @@ import (
 func CCMCanServe(in pass.Input) outcome.Outcome {
 	out := ccmLeads(in)
 	if lease, seen := in.CCMLease.Get(); seen && !out.Holds && lease.DeadSince(in.Now, in.Deadlines.Leader) {
-		out = outcome.Fails(
-			ucv1.LeaderDeadlineExceededReason,
-			"None of the CCM's pods leads for more than ", in.Deadlines.Leader, ": ",
-			lease, " is not being renewed. Look at the logs of its pods in the user cluster."+noreturn.OfferRollback(in),
-		)
+		out = outcome.Fails(ucv1.LeaderDeadlineExceededReason, observation.Say("None of the CCM's pods leads for more than ",
+			in.Deadlines.Leader, ": ", lease, " is not being renewed. Look at the logs of its pods in the user cluster.").
+			Also(noreturn.OfferRollback(in)))
 	}
 	nodes, known := in.Nodes.Get()
 	switch {

@@ -64,7 +64,7 @@ func beginAgain(in pass.Input) outcome.Outcome {
 func contention(in pass.Input, message observation.Text) outcome.Outcome {
 	out := outcome.Fails(ucv1.CloudLoopsContendedReason, message)
 	if fence := in.Fence.Value(); fence.Open && closesFence(in) {
-		out.Repair = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends. " + message.Words}
+		out.Repair = &outcome.Action{Kind: outcome.ActionCloseFence, Why: "Closing the fence, so that the CCM ends: " + message.Words}
 	}
 	return out
 }

@@ -19,7 +19,7 @@ import (
 func Loops(in pass.Input) outcome.Outcome {
 	kcm := in.ControlPlane.Value().KCM
 	if !kcm.Arguments.Understood() {
-		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem)
+		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem, ".")
 	}
 	for _, check := range []func(pass.Input, observation.Component) outcome.Outcome{inTreeProvider, loopsAsBefore, kcmLeads} {
 		if out := check(in, kcm); !out.Holds {

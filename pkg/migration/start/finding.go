@@ -30,9 +30,6 @@ const (
 	FindingLoopsOff        = "LoopsOffAlready"
 )
 
-// maxFindingsInMessage bounds a condition's message; all of them are in status.preflight and in the plan.
-const maxFindingsInMessage = 10
-
 // InputFindingIDs are the IDs of the findings about what the Cluster refers to, sorted.
 func InputFindingIDs() []string {
 	ids := []string{

@@ -72,7 +72,7 @@ func CheckContenders(in pass.Input) (*observation.Finding, string) {
 	if names, known := in.Contenders.Get(); known {
 		what := observation.Say(components.KCMReference(in), " is also named by ")
 		if in.Cluster.Spec.ControlPlane.Static() {
-			what = observation.Say("The kubeconfig Secret is also that of ")
+			what = observation.Say("The kubeconfig Secret is also named by ")
 		}
 		return blocking(FindingContenders, ucv1.InputInvalidReason, what, clustersOf(names), "; leave it in one of them."), ""
 	}
@@ -190,7 +190,7 @@ func checkOtherCCM(in pass.Input) (*observation.Finding, string) {
 	lease, unknown := checkCCMLease(in)
 	if others != nil && lease != nil {
 		// It is most likely the same one: one finding.
-		both := observation.Say(others.Text(), " ", lease.Text())
+		both := others.Text().Also("the CCM's Lease has a holder already")
 		others.Message, others.Named = both.Words, both.Objects
 	}
 	if others == nil {
@@ -243,12 +243,12 @@ func processProblem(kcm observation.Component) observation.Text {
 func argumentProblem(controlPlane observation.ControlPlane) observation.Text {
 	for _, component := range append([]observation.Component{controlPlane.KCM}, controlPlane.Others...) {
 		if !component.Arguments.Understood() {
-			return observation.Say(component, ": "+component.Arguments.Problem)
+			return observation.Say(component, ": "+component.Arguments.Problem, ".")
 		}
 		for _, process := range component.Pods {
 			if !process.Ended && !process.Arguments.Understood() {
 				pod := observation.Ref{Kind: "Pod", Namespace: component.Namespace, Name: process.PodName}
-				return observation.Say(pod, ": "+process.Arguments.Problem)
+				return observation.Say(pod, ": "+process.Arguments.Problem, ".")
 			}
 		}
 	}
@@ -288,15 +288,11 @@ func judge(findings []observation.Finding, unknown []string, held string) outcom
 		return outcome.Fails(findings[0].Reason, TextOf(findings[0]))
 	case len(findings) > 1:
 		observation.SortFindings(findings)
-		messages := make([]observation.Text, 0, maxFindingsInMessage+1)
-		for _, finding := range findings[:min(len(findings), maxFindingsInMessage)] {
-			messages = append(messages, TextOf(finding))
-		}
-		if rest := len(findings) - len(messages); rest > 0 {
-			messages = append(messages, observation.Say("And "+wording.Count(rest, "finding", "findings")+
-				" more; the command plan shows all of them."))
-		}
-		return outcome.Fails(reasonOf(findings), observation.Join(messages, " "))
+		reason := reasonOf(findings)
+		first := max(0, slices.IndexFunc(findings, func(finding observation.Finding) bool { return finding.Reason == reason }))
+		others := slices.Delete(observation.FindingIDs(findings), first, first+1)
+		return outcome.Fails(reason, TextOf(findings[first]).Also("the command plan shows "+
+			wording.Count(len(others), "more finding", "more findings")+": "+wording.Names(others)))
 	case len(unknown) > 0:
 		slices.Sort(unknown)
 		out := outcome.Waits(ucv1.CouldNotLookReason, "Could not look at "+strings.Join(slices.Compact(unknown), "; ")+".")

@@ -120,27 +120,20 @@ func AloneStill(in pass.Input, guard outcome.Outcome) outcome.Outcome {
 	case !guard.Holds || out.Holds:
 		return guard
 	case out.Failure != nil:
-		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Text(), " Nothing is rolled until then.")
+		return outcome.Fails(ucv1.CloudLoopsContendedReason, out.Text().Also("nothing is rolled until then"))
 	case in.Facts.CompletedAt != nil:
 		return guard
 	}
 	return out
 }
 
-// maxTold is how many other managers a message describes; more are counted.
-const maxTold = 3
-
 func tell(in pass.Input, found []observation.ForeignCCM, by held) observation.Text {
 	slices.SortFunc(found, func(a, b observation.ForeignCCM) int { return strings.Compare(a.String(), b.String()) })
 	var told []observation.Text
-	for _, m := range found[:min(len(found), maxTold)] {
+	for _, m := range found {
 		told = append(told, describe(in, m, by))
 	}
-	if rest := len(found) - maxTold; rest > 0 {
-		told = append(told, observation.Say("And "+wording.Count(rest, "more", "more")+"."))
-	}
-	return observation.Say(observation.Join(told, " "), " If it serves another cluster, name it in "+
-		"spec.handover.acceptOtherManagers, like \"", found[0], "\".")
+	return observation.FirstOf(told, "manager", "managers")
 }
 
 // describe says what it is, what keeps it from running beside KCM and our CCM, and what to do.
@@ -149,31 +142,29 @@ func describe(in pass.Input, m observation.ForeignCCM, by held) observation.Text
 	if m.Owner != "" {
 		text.Words += " (" + m.Owner + ")"
 	}
-	text = observation.Say(text, " is a cloud-controller-manager that is not ours, known by its "+m.KnownBy+". ",
-		describeLoops(in, m, by))
-	if m.NodesOnly {
-		return observation.Say(text, " Stop it, or uninstall it.")
+	text = observation.Say(text, " is a cloud-controller-manager that is not ours, known by its "+m.KnownBy+"; ",
+		describeLoops(in, m, by), " Stop it, or uninstall it")
+	if !m.NodesOnly {
+		text = observation.Say(text, ", and wait until its pods are gone")
 	}
-	text.Words += " Stop it, or uninstall it, and wait until its pods are gone"
-	if m.Elects() {
+	if !m.NodesOnly && m.Elects() {
 		text = observation.Say(text, " and ", leaseRef(m.Lease()), " has run out")
 	}
-	text.Words += "."
 	if m.SameName && protocol(in) != ucv1.SerializedProtocol {
-		text.Words += " Or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours."
+		text.Words += "; or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours"
 	}
-	return text
+	return observation.Say(text, "; if it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"", m, "\".")
 }
 
 func describeLoops(in pass.Input, m observation.ForeignCCM, by held) observation.Text {
 	const beside = "neither our fence nor a Lease keeps it from running them beside KCM and our CCM."
 	fence := in.Fence.Value()
-	runs, lease := "It runs "+wording.Names(m.Loops()), leaseRef(m.Lease())
+	runs, lease := "it runs "+wording.Names(m.Loops()), leaseRef(m.Lease())
 	switch {
 	case m.NodesOnly:
 		return observation.Say(runs + ".")
 	case !m.Arguments.Understood():
-		return observation.Say("Its arguments cannot be read, so it may run every cloud loop: " + m.Arguments.Problem + ".")
+		return observation.Say("its arguments cannot be read, so it may run every cloud loop: " + m.Arguments.Problem + ".")
 	case !m.Elects():
 		return observation.Say(runs + " with --leader-elect=false: " + beside)
 	case m.Lease() != fence.Lease:

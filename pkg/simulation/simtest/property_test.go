@@ -86,10 +86,22 @@ func randomCache(rng *rand.Rand, s *Scenario) {
 func asked(scenario Scenario, unnamed *error) Scenario {
 	killAt := scenario.KillAt
 	scenario.KillAt = func(passes int, point KillPoint, decision migration.Decision) bool {
-		*unnamed = cmp.Or(*unnamed, messages.UnnamedIn(decision.Calls(), decision.Wait))
+		*unnamed = cmp.Or(*unnamed, messages.Check(decision.Calls(), decision.Wait, saidBeside(decision)...))
 		return killAt != nil && killAt(passes, point, decision)
 	}
 	return scenario
+}
+
+// saidBeside what is waited for: what is done, that a deletion waits, and how the loops are attended.
+func saidBeside(d migration.Decision) []string {
+	said := []string{d.Leaving}
+	if d.Next() != nil {
+		said = append(said, d.Next().Why)
+	}
+	if d.Attendance != nil {
+		said = append(said, d.Attendance.Message)
+	}
+	return said
 }
 
 // checkRandom: every random world has people who do what the messages say, so each of them ends well.
