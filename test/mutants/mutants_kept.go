@@ -30,6 +30,7 @@ func keptReads() []mutant {
 		of(machineControllerPackage, rule, "what is kept of owners lacks a new one", "readOwners", never("lacksOne")),
 		of(leasesPackage, rule, "the fence counts as open by its Role alone", "Elections.readFence",
 			becomes("Open sameContent", "fence.Open || err == nil && sameContent(want, live)")),
+		of(leasesPackage, rule, "processes beside the control plane are kept", "Elections.processes", without("access")),
 		of(leasesPackage, rule, "a proof takes a version that may be older than what was read", "leaseTracker.deliver", judged("exists", "true")),
 		of(factsPackage, rule, "a workload of someone else ends no look", "otherMemory.changed", skips("invalidate")),
 		of(machinesPackage, rule, "a volume is attached where the canary's pod was", "Canary.attachedTo", never("place")),
