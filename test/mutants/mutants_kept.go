@@ -5,6 +5,9 @@ func keptReads() []mutant {
 	const rule = "kept reads"
 	return []mutant{
 		of(controlPlanePackage, rule, "the Lease of a Node is looked at now and then", "Reader.withNodes", always("known nodeNames")),
+		of(controlPlanePackage, rule, "a mark comes again when its namespace was forgotten",
+			"Changes.countLocked", becomes("newest", "c.newest[namespace] + 1")),
+		of(controlPlanePackage, rule, "a namespace is forgotten while another Cluster is read there", "Reader.Gone", never("Namespace")),
 		of(keptPackage, rule, "a change is not noticed", "Value.holds", judged("mark ==", "true")),
 		of(keptPackage, rule, "a read is kept for ever", "Value.holds", judged("MostAge", "true")),
 		of(keptPackage, rule, "a proof rests on what was kept", "Value.holds", judged("IsFresh", "true")),
