@@ -65,7 +65,7 @@ func rolledBackStates() map[string]state {
 		},
 		"rolling back is in progress": {
 			migrating, ucv1.StepRollbackRoll, passes.Unchanged, passes.Waiting("WaitingForMachines", "Waiting."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step RollbackRoll: Waiting."},
+			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Waiting."},
 		},
 		"rolled back is ready": {
 			migrating, ucv1.StepRolledBack, passes.Unchanged, passes.Nothing, nil,
@@ -95,7 +95,7 @@ func rolledBackStates() map[string]state {
 			passes.Unchanged,
 			passes.Waiting("WaitingForLeader", "The migration is rolled back, but no process runs them."),
 			nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is rolled back, but no " +
+			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "The migration is rolled back, but no " +
 				"process runs them."},
 		},
 	}

@@ -19,7 +19,7 @@ func TestCloudLoopsThatNoManagerRunsComeFirst(t *testing.T) {
 	for name, tc := range map[string]state{
 		"for a moment, the wait is told": {
 			migrating, step, passes.Unchanged, passes.Unattended(false, false, passes.Waiting("ProvingSilence", "Waiting.")), nil,
-			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Step Handover: Waiting."},
+			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Waiting."},
 		},
 		"for too long, Ready says so": {
 			migrating, step, passes.Unchanged, passes.Unattended(true, false, passes.Waiting("ProvingSilence", "Waiting.")), nil,

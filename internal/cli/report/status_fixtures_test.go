@@ -121,7 +121,7 @@ const stillMoves = "spec.paused is true: the controller changes nothing. No furt
 
 func held(c *ucv1.Cluster) {
 	c.Spec.Paused = true
-	stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")(c)
+	stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")(c)
 	set(c, ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, stillMoves, 5*time.Minute)
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
 		Time: ago(5 * time.Minute), Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-patch", Reason: "Paused",
@@ -142,7 +142,7 @@ func completed(c *ucv1.Cluster) {
 }
 
 func unreachable(c *ucv1.Cluster) {
-	stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look at the addons: The API server of the user cluster does not answer.")(c)
+	stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the addons: The API server of the user cluster does not answer.")(c)
 	set(c, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.UnreachableReason, "The API server of the user cluster does not answer", 12*time.Minute)
 }
 
@@ -163,7 +163,7 @@ func fleet() []ucv1.Cluster {
 	fresh.Status = ucv1.ClusterStatus{}
 	return []ucv1.Cluster{
 		clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 7, 0), byFence(""), vouched, rolled,
-			stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+			stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
 		clusterAt("beta", ucv1.OriginExternal, ucv1.StepFinished, machines(2, 2, 0), byFence(""), stands(metav1.ConditionTrue, ucv1.ExternalReason,
 			"The cluster was created with the external cloud provider; its addons are applied.")),
 		clusterAt("gamma", ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""), stalls(ucv1.BlockedMachinesReason,
@@ -174,20 +174,20 @@ func fleet() []ucv1.Cluster {
 				"Condition ReadyToMigrate says what a look into the user cluster found."), lookedAhead),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
-			"Step Handover: Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
+			"Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
 		clusterAt("eta", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 6, 0), byFence(""), held),
 		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepRollbackRoll, machines(4, 6, 0), byFence(""), rolledBack, stands(metav1.ConditionFalse,
-			ucv1.WaitingForMachinesReason, "Step RollbackRoll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+			ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
 		clusterAt("iota-with-a-name-that-is-longer-than-anybody-needs", ucv1.OriginMigrating, ucv1.StepFinished, machines(5, 5, 0), byFence(""), completed),
 		clusterAt("kappa", ucv1.OriginMigrating, ucv1.StepComplete, machines(5, 5, 0), byFence(""), stands(metav1.ConditionFalse,
-			ucv1.WaitingBeforePointOfNoReturnReason, "Step Complete: Everything is proven; spec.handover.pauseBeforePointOfNoReturn is true.")),
+			ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven; spec.handover.pauseBeforePointOfNoReturn is true.")),
 		fresh,
 		clusterAt("mu", ucv1.OriginMigrating, ucv1.StepAddons, func(c *ucv1.Cluster) { c.DeletionTimestamp = &paused },
-			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Step Addons: Letting the deleted Cluster go.")),
+			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Letting the deleted Cluster go.")),
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
 			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second), stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
-			"Step Handover: Could not look at the fence: The API server of the user cluster does not answer.")),
+			"Could not look at the fence: The API server of the user cluster does not answer.")),
 		clusterAt("psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute), stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended)),
 	}
 }
