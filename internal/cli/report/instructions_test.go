@@ -58,14 +58,17 @@ One after the other; go on when the one before is done.
 		},
 		"nothing to do": {
 			cluster: func(c *ucv1.Cluster) { c.Spec.ControlPlane.Change = ucv1.InstructChange },
-			want:    "Cluster user-alpha/alpha, at step Handover\nThe cloud loops have to be switched off.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nThe cloud loops have to be switched off.\n\n" +
+				"There is nothing to change now.\n",
 		},
 		"a control plane that we change": {
-			want: "Cluster user-alpha/alpha, at step Handover\nThe controller changes this control plane itself: spec.controlPlane.change is Apply.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nThe controller changes this control plane itself: " +
+				"spec.controlPlane.change is Apply.\n\nThere is nothing to change now.\n",
 		},
 		"a Cluster that is paused": {
 			cluster: func(c *ucv1.Cluster) { c.Spec.Paused = true },
-			want:    "Cluster user-alpha/alpha, at step Handover\nspec.paused is true: there are no instructions until that is taken back.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nspec.paused is true: there are no instructions until that is " +
+				"taken back.\n\nThere is nothing to change now.\n",
 		},
 	})
 }
@@ -83,7 +86,9 @@ func expectPrinted(t *testing.T, tests map[string]printed) {
 			g, out := NewWithT(t), &strings.Builder{}
 			cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha"}}
 			cluster.Status.Step = ucv1.StepHandover
-			cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.ReadyCondition, Message: "The cloud loops have to be switched off."}}
+			cluster.Status.Conditions = []metav1.Condition{
+				{Type: ucv1.ReadyCondition, Message: "The cloud loops have to be switched off."},
+			}
 			if test.cluster != nil {
 				test.cluster(cluster)
 			}
