@@ -85,7 +85,9 @@ func TestAnnotatorStartsAMigration(t *testing.T) {
 			both(),
 		},
 		"the update brings one of the annotations with another value": {
-			request{before: cluster(), after: cluster(annotated(map[string]string{ucv1.CCMMigrationNeededAnnotation: "yes"}), feature(true))},
+			request{
+				before: cluster(), after: cluster(annotated(map[string]string{ucv1.CCMMigrationNeededAnnotation: "yes"}), feature(true)),
+			},
 			both(),
 		},
 	} {

@@ -136,7 +136,8 @@ func TestVersionJudge(t *testing.T) {
 		"no one gets to it":                              {request{operation: admissionv1.Update, before: cluster(), after: cluster(bad)}, true},
 		"who is there already may change something else": {request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, feature(true))}, false},
 		"who is there may get labels": {
-			request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, annotated(map[string]string{"a": "b"}))}, false,
+			request{operation: admissionv1.Update, before: cluster(bad), after: cluster(bad, annotated(map[string]string{"a": "b"}))},
+			false,
 		},
 		"who is there may leave":                        {request{operation: admissionv1.Update, before: cluster(bad), after: cluster()}, false},
 		"the last write of a deleted one is not judged": {request{operation: admissionv1.Update, before: cluster(deleted), after: cluster(deleted, bad)}, false},

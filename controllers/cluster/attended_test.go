@@ -15,7 +15,10 @@ import (
 func TestUnattendedClustersAreToldAndCounted(t *testing.T) {
 	g := NewWithT(t)
 	o, origin := newTold(t), ucv1.OriginMigrating
-	s := passOf(passes.ClusterOf(origin, passes.AtStep(ucv1.StepHandover)), passes.Decided(origin, ucv1.StepHandover, passes.Unattended(true, false, passes.Nothing)))
+	s := passOf(
+		passes.ClusterOf(origin, passes.AtStep(ucv1.StepHandover)),
+		passes.Decided(origin, ucv1.StepHandover, passes.Unattended(true, false, passes.Nothing)),
+	)
 	after := reported(t, s)
 	o.reconciler.reporter().tell(s, s.Cluster.Status, after.Status)
 	g.Expect(o.events()).To(Equal([]string{"Warning CloudLoopsUnattended " + passes.NoManager}))

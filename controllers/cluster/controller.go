@@ -181,7 +181,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Metrics.stands(key, nil)
 	r.lookout().end(key)
 	r.Planner.forget(key)
-	r.Observer.forget(key)
+	r.Observer.gone(key)
 	r.UserClusters.Forget(key)
 }
 

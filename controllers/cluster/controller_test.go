@@ -5,13 +5,18 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
 
 func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
@@ -46,4 +51,14 @@ func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
 	next, err := result(s)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(next.RequeueAfter).To(Equal(measuring))
+}
+
+func TestAClusterThatIsGoneIsForgotten(t *testing.T) {
+	g, r, key := NewWithT(t), reconcilerOf(t, interceptor.Funcs{}), client.ObjectKey{Namespace: "user-alpha", Name: "alpha"}
+	r.Planner, r.UserClusters, r.Metrics = &Planner{}, &usercluster.Registry{}, newTold(t).reconciler.Metrics
+	changes := controlplane.NewChanges()
+	r.Observer.controlPlane.Changes = changes
+	before := changes.Mark(key.Namespace)
+	g.Expect(r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})).To(BeZero())
+	g.Expect(changes.Mark(key.Namespace)).NotTo(Equal(before), "what was kept of it is not taken again")
 }

@@ -42,10 +42,12 @@ func TestFieldsThatTheDefinitionLacks(t *testing.T) {
 			want:  []string{"spec.cloud.configSecretRef.name"},
 		},
 		"a field in a list": {
-			older: below("properties", "status", "properties", "timeline", "items", "properties", "actor"), want: []string{"status.timeline[].actor"},
+			older: below("properties", "status", "properties", "timeline", "items", "properties", "actor"),
+			want:  []string{"status.timeline[].actor"},
 		},
 		"a field of someone else's type": {
-			older: below("properties", "status", "properties", "conditions", "items", "properties", "reason"), want: []string{"status.conditions[].reason"},
+			older: below("properties", "status", "properties", "conditions", "items", "properties", "reason"),
+			want:  []string{"status.conditions[].reason"},
 		},
 		"a definition without a schema": {older: below("properties"), want: []string{"spec", "status"}},
 		"one that is newer": {

@@ -79,12 +79,15 @@ func TestTransitionsAreTold(t *testing.T) {
 		series map[string]float64
 	}{
 		"nothing new": {
-			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting."), nil, map[string]float64{},
+			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll, passes.Waiting("WaitingForMachines", "Waiting."),
+			nil, map[string]float64{},
 		},
 		"a step, and how long the last one took": {
 			ucv1.OriginMigrating, func(c *ucv1.Cluster) {
 				passes.AtStep(ucv1.StepRoll)(c)
-				c.Status.Timeline = []ucv1.TimelineEntry{passes.Entry(ucv1.TimelineStep, -60), passes.Entry(ucv1.TimelineStep, -10), passes.Entry(ucv1.TimelineAction, -5)}
+				c.Status.Timeline = []ucv1.TimelineEntry{
+					passes.Entry(ucv1.TimelineStep, -60), passes.Entry(ucv1.TimelineStep, -10), passes.Entry(ucv1.TimelineAction, -5),
+				}
 			}, ucv1.StepVerify, passes.Waiting("WaitingForNodes", "Waiting."),
 			[]string{"Normal StepChanged The current step is Verify."},
 			map[string]float64{"ccm_migration_step_duration_seconds Roll": (10 * time.Minute).Seconds()},
@@ -94,7 +97,8 @@ func TestTransitionsAreTold(t *testing.T) {
 			[]string{"Normal StepChanged The current step is Addons."}, map[string]float64{},
 		},
 		"a failure": {
-			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll, passes.Failing("BlockedMachines", "Machine a is 100% blocked."),
+			ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll), ucv1.StepRoll,
+			passes.Failing("BlockedMachines", "Machine a is 100% blocked."),
 			[]string{"Warning BlockedMachines Machine a is 100% blocked."},
 			map[string]float64{"ccm_migration_stalled_total BlockedMachines": 1},
 		},
@@ -171,8 +175,8 @@ func TestDeletionsAreTold(t *testing.T) {
 	s = passOf(after, passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, passes.Doing(outcome.ActionRelease, "Letting the Cluster go: its "+
 		"control plane is gone.")))
 	s.ActErr = errors.New("the API server is gone")
-	g.Expect(func() { _ = o.reconciler.reporter().report(t.Context(), s) }).To(Panic(), "it goes on to write a status, which this test has "+
-		"no client for")
+	report := func() { _ = o.reconciler.reporter().report(t.Context(), s) }
+	g.Expect(report).To(Panic(), "it goes on to write a status, which this test has no client for")
 	g.Expect(o.events()).To(BeEmpty(), "it is not let go of")
 	s.ActErr = nil
 	g.Expect(o.reconciler.reporter().report(t.Context(), s)).To(Succeed())
@@ -227,7 +231,9 @@ func TestSamplesAreCounted(t *testing.T) {
 func TestAnActionThatIsNotKnownIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	o := newTold(t)
-	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing("Dance", "Dancing.")))
+	s := passOf(
+		passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing("Dance", "Dancing.")),
+	)
 	g.Expect(o.reconciler.actor().act(t.Context(), s)).To(MatchError("Dancing: action Dance is not known"))
 }
 

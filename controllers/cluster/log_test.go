@@ -49,7 +49,9 @@ func TestAnActionThatFailedIsNotLoggedAsDone(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{Pass: status.Pass{Decision: migration.Decision{Action: &outcome.Action{Kind: "Unheard", Why: "Doing it."}}}}
 	r := &Reconciler{Observer: &Observer{}, Metrics: newTold(t).reconciler.Metrics}
-	g.Expect(logged(t, func(ctx context.Context) { g.Expect(r.actor().act(ctx, s)).To(MatchError(HavePrefix("Doing it: "))) })).To(BeEmpty())
+	g.Expect(logged(t, func(ctx context.Context) {
+		g.Expect(r.actor().act(ctx, s)).To(MatchError(HavePrefix("Doing it: ")))
+	})).To(BeEmpty())
 }
 
 func TestAStepIsLoggedWhenItChanges(t *testing.T) {

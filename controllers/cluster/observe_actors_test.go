@@ -17,7 +17,8 @@ import (
 
 func owned(manager, fields string, minute int) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
-		Manager: manager, Time: passes.At(passes.Start().Add(time.Duration(minute) * time.Minute)), FieldsV1: metav1.NewFieldsV1(fields),
+		Manager: manager, Time: passes.At(passes.Start().Add(time.Duration(minute) * time.Minute)),
+		FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
@@ -88,7 +89,8 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 	}
 	entry := func(actor, message string, objects ...string) []ucv1.TimelineEntry {
 		return []ucv1.TimelineEntry{{
-			Time: *passes.At(passes.Start()), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepVerify, Actor: actor, Message: message, Objects: objects,
+			Time: *passes.At(passes.Start()), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepVerify, Actor: actor, Message: message,
+			Objects: objects,
 		}}
 	}
 	for name, tc := range map[string]struct {
@@ -104,10 +106,12 @@ func TestAcceptancesAreRecordedOnce(t *testing.T) {
 			entries: entry("kubectl-edit", "Accepted in spec.rollout.acceptNodes: a, b.", "a", "b"),
 		},
 		"what is known, without asking again": {
-			changes: []func(*ucv1.Cluster){vouching("a"), knowing(accepted("kubectl-edit", "a"))}, want: []ucv1.AcceptanceStatus{accepted("kubectl-edit", "a")},
+			changes: []func(*ucv1.Cluster){vouching("a"), knowing(accepted("kubectl-edit", "a"))},
+			want:    []ucv1.AcceptanceStatus{accepted("kubectl-edit", "a")},
 		},
 		"one more": {
-			changes: []func(*ucv1.Cluster){vouching("a", "b"), knowing(accepted("argocd", "a"))}, reader: liveReader{fields: fields}, asked: 1,
+			changes: []func(*ucv1.Cluster){vouching("a", "b"), knowing(accepted("argocd", "a"))},
+			reader:  liveReader{fields: fields}, asked: 1,
 			want:    []ucv1.AcceptanceStatus{accepted("argocd", "a"), accepted("kubectl-edit", "b")},
 			entries: entry("kubectl-edit", "Accepted in spec.rollout.acceptNodes: b.", "b"),
 		},
@@ -148,7 +152,9 @@ func TestAcceptancesAreBounded(t *testing.T) {
 func TestWhoPausedIsAsked(t *testing.T) {
 	g := NewWithT(t)
 	reader := &liveReader{fields: []metav1.ManagedFieldsEntry{owned("kubectl-patch", `{"f:spec":{"f:paused":{}}}`, 0)}}
-	s := passOf(passes.ClusterOf(ucv1.OriginMigrating, passes.Paused), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Nothing))
+	s := passOf(
+		passes.ClusterOf(ucv1.OriginMigrating, passes.Paused), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Nothing),
+	)
 	(&managementObserver{live: reader}).observeActors(t.Context(), s)
 	g.Expect(s.PausedBy).To(Equal("kubectl-patch"))
 	g.Expect(reader.asked).To(Equal(1))

@@ -67,3 +67,9 @@ func (o *Observer) forget(key client.ObjectKey) {
 	o.management.own.forget(key)
 	o.controlPlane.Forget(key)
 }
+
+// gone forgets what is remembered beside what was read, too.
+func (o *Observer) gone(key client.ObjectKey) {
+	o.forget(key)
+	o.controlPlane.Gone(key)
+}

@@ -37,7 +37,9 @@ func newWritten(t *testing.T, cluster *ucv1.Cluster, answers ...error) *written 
 	w := &written{told: newTold(t), clock: clocktesting.NewFakeClock(passes.Start())}
 	w.reconciler.Clock = w.clock
 	w.reconciler.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourceApply: func(_ context.Context, _ client.Client, _ string, applied runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			_ context.Context, _ client.Client, _ string, applied runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
 			if at := len(w.statuses); at < len(answers) && answers[at] != nil {
 				w.statuses = append(w.statuses, ucv1.ClusterStatus{})
 				return answers[at]

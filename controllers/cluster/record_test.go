@@ -34,7 +34,9 @@ func (w *writes) client() client.Client {
 			w.order, w.records = append(w.order, "record"), append(w.records, &unstructured.Unstructured{Object: content})
 			return errors.Join(err, w.refuse)
 		},
-		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption,
+		) error {
 			w.order = append(w.order, "status")
 			return nil
 		},

@@ -37,7 +37,10 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 			&corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "user", Name: "machine-controller"}},
 		"the same in the user cluster": {func(c *ucv1.Cluster) {
 			passes.AtStep(ucv1.StepHandover)(c)
-			c.Spec.MachineController = ucv1.MachineControllerSpec{Location: ucv1.UserClusterLocation, MachineController: ucv1.LocatedDeployment{DeploymentReference: ucv1.DeploymentReference{Name: "mc"}}}
+			c.Spec.MachineController = ucv1.MachineControllerSpec{
+				Location:          ucv1.UserClusterLocation,
+				MachineController: ucv1.LocatedDeployment{DeploymentReference: ucv1.DeploymentReference{Name: "mc"}},
+			}
 		}, ucv1.StepMachineController, passes.Waiting("RollingOut", "Waiting."),
 			&corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "kube-system", Name: "mc"}},
 		"a failure, by what its message names first": {passes.AtStep(ucv1.StepRoll), ucv1.StepRoll,

@@ -57,7 +57,9 @@ func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
 			passes.Decided(ucv1.OriginMigrating, ucv1.StepVerify, change),
 		)
 	}
-	g.Expect(o.reconciler.reporter().report(t.Context(), pass(passes.Doing(outcome.ActionOpenFence, "Opening.")))).To(MatchError(conflict))
+	g.Expect(o.reconciler.reporter().report(t.Context(), pass(passes.Doing(outcome.ActionOpenFence, "Opening.")))).To(
+		MatchError(conflict),
+	)
 	told := func() (count int) {
 		for _, entry := range status.written {
 			if entry.Action == string(outcome.ActionOpenFence) {
@@ -68,7 +70,9 @@ func TestAVerbWhoseStatusWasRefusedIsToldLater(t *testing.T) {
 	}
 	for _, err := range []error{conflict, nil} {
 		status.err = err
-		g.Expect(client.IgnoreNotFound(o.reconciler.reporter().report(t.Context(), pass(passes.Nothing)))).To(Or(Succeed(), MatchError(conflict)))
+		g.Expect(client.IgnoreNotFound(o.reconciler.reporter().report(t.Context(), pass(passes.Nothing)))).To(
+			Or(Succeed(), MatchError(conflict)),
+		)
 	}
 	g.Expect(told()).To(Equal(1), "after two refusals")
 	g.Expect(o.reconciler.reporter().report(t.Context(), pass(passes.Nothing))).To(Succeed())

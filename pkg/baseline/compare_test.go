@@ -48,14 +48,19 @@ func observing(before, now observation.Inventory) observation.Observation {
 	cluster := &ucv1.Cluster{}
 	cluster.Status.Baseline = &ucv1.BaselineStatus{SecretName: "alpha-baseline", Digest: before.Digest()}
 	return observation.Observation{
-		Cluster: cluster, Baseline: observation.Known(before), Inventory: observation.Known(now), Machines: observation.Known(oneMachine()),
-		Gone: observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
+		Cluster: cluster, Baseline: observation.Known(before), Inventory: observation.Known(now),
+		Machines: observation.Known(oneMachine()),
+		Gone:     observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
 	}
 }
 
 // oneMachine is that of Node n1.
 func oneMachine() observation.Machines {
-	return observation.Machines{Machines: []observation.Machine{{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, NodeName: "n1"}}}
+	return observation.Machines{
+		Machines: []observation.Machine{
+			{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, NodeName: "n1"},
+		},
+	}
 }
 
 func TestCompareSaysWhatIsExplained(t *testing.T) {
@@ -112,10 +117,12 @@ func TestCompareSaysWhatBecameOfStorage(t *testing.T) {
 		unexplained, explained []string
 	}{
 		"a volume that is lost": {
-			now: func(i *observation.Inventory) { i.Volumes[0].Phase = "Lost" }, unexplained: []string{"PersistentVolume pv was Bound and is Lost"},
+			now:         func(i *observation.Inventory) { i.Volumes[0].Phase = "Lost" },
+			unexplained: []string{"PersistentVolume pv was Bound and is Lost"},
 		},
 		"a volume that is released": {
-			now: func(i *observation.Inventory) { i.Volumes[0].Phase = "Released" }, explained: []string{"PersistentVolume pv was Bound and is Released"},
+			now:       func(i *observation.Inventory) { i.Volumes[0].Phase = "Released" },
+			explained: []string{"PersistentVolume pv was Bound and is Released"},
 		},
 		"a volume that went to another Node with its pod": {
 			now: func(i *observation.Inventory) { i.Attachments[0].Node = "n2" },
@@ -133,7 +140,8 @@ func TestCompareSaysWhatBecameOfStorage(t *testing.T) {
 			unexplained: []string{"StorageClass standard had provisioner kubernetes.io/cinder and has cinder.csi.openstack.org"},
 		},
 		"no default StorageClass any more": {
-			now: func(i *observation.Inventory) { i.StorageClasses[0].Default = false }, unexplained: []string{"StorageClass standard was the default, and no class is it now"},
+			now:         func(i *observation.Inventory) { i.StorageClasses[0].Default = false },
+			unexplained: []string{"StorageClass standard was the default, and no class is it now"},
 		},
 		"another default StorageClass": {
 			now: func(i *observation.Inventory) {
@@ -213,7 +221,8 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			now: func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] }, explained: []string{"Node edge is gone"},
 		},
 		"one without a Machine that a person vouched for": {
-			now: func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] }, when: func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"} },
+			now:         func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] },
+			when:        func(o *observation.Observation) { o.Cluster.Spec.Rollout.AcceptNodes = []string{"edge"} },
 			unexplained: []string{"Node edge is gone"},
 		},
 		"one that stayed and has another zone, address, providerID and podCIDR, and no route": {
@@ -223,7 +232,8 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 				n.Addresses, n.ProviderID, n.PodCIDRs, n.Routed = []string{"InternalIP 10.0.0.9"}, "openstack:///n9", nil, false
 			},
 			unexplained: []string{
-				"Node n1 has lost or changed labels topology.kubernetes.io/zone", "Node n1 had addresses InternalIP 10.0.0.1 and has InternalIP 10.0.0.9",
+				"Node n1 has lost or changed labels topology.kubernetes.io/zone",
+				"Node n1 had addresses InternalIP 10.0.0.1 and has InternalIP 10.0.0.9",
 				"Node n1 had providerID openstack:///n1 and has openstack:///n9", "Node n1 had podCIDR 10.1.0.0/24 and has none",
 				"Node n1 had a route to its pods and has none",
 			},
@@ -235,7 +245,8 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			unexplained: []string{"Node edge had addresses InternalIP 10.0.0.2 and has Hostname other, InternalIP 10.0.0.2"},
 		},
 		"one that was given a providerID": {
-			now: func(i *observation.Inventory) { i.Nodes[1].ProviderID = "openstack:///edge" }, explained: []string{"Node edge has providerID openstack:///edge"},
+			now:       func(i *observation.Inventory) { i.Nodes[1].ProviderID = "openstack:///edge" },
+			explained: []string{"Node edge has providerID openstack:///edge"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -274,16 +285,31 @@ func TestWhatCannotBeComparedIsUnknown(t *testing.T) {
 
 func TestNodesJoinTheInventory(t *testing.T) {
 	g := NewWithT(t)
-	nodes := observation.Known([]observation.Node{{Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true}})
+	nodes := observation.Known([]observation.Node{{
+		Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"},
+		PodCIDRs: []string{"c"}, Routed: true,
+	}})
 	inventory, known := WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Known(oneMachine())).Get()
 	g.Expect(known).To(BeTrue())
 	g.Expect(cmp.Diff(observation.Inventory{Version: observation.InventoryVersion, Routes: 1, Nodes: []observation.NodeRecord{{
-		Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"}, PodCIDRs: []string{"c"}, Routed: true, Machine: "ma",
+		Name: "n1", UID: "uid", Addresses: []string{"a"}, ProviderID: "p", Labels: map[string]string{"l": "v"},
+		PodCIDRs: []string{"c"}, Routed: true, Machine: "ma",
 	}}}, inventory)).To(BeEmpty())
-	g.Expect(WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Absent[observation.Machines]()).IsKnown()).To(BeTrue())
-	g.Expect(WithNodes(observation.Known(observation.Inventory{}), observation.Unknown[[]observation.Node]("timeout"), observation.Known(oneMachine())).Why()).To(Equal("timeout"))
-	g.Expect(WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Unknown[observation.Machines]("timeout")).Why()).To(Equal("timeout"))
-	g.Expect(WithNodes(observation.Unknown[observation.Inventory]("refused"), nodes, observation.Known(oneMachine())).Why()).To(Equal("refused"))
+	g.Expect(WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Absent[observation.Machines]()).IsKnown()).To(
+		BeTrue(),
+	)
+	g.Expect(
+		WithNodes(
+			observation.Known(observation.Inventory{}), observation.Unknown[[]observation.Node]("timeout"),
+			observation.Known(oneMachine()),
+		).Why(),
+	).To(Equal("timeout"))
+	g.Expect(
+		WithNodes(observation.Known(observation.Inventory{}), nodes, observation.Unknown[observation.Machines]("timeout")).Why(),
+	).To(Equal("timeout"))
+	g.Expect(WithNodes(observation.Unknown[observation.Inventory]("refused"), nodes, observation.Known(oneMachine())).Why()).To(
+		Equal("refused"),
+	)
 }
 
 func TestLargeClustersKeepOnlyWhatTheCloudSays(t *testing.T) {
@@ -292,7 +318,9 @@ func TestLargeClustersKeepOnlyWhatTheCloudSays(t *testing.T) {
 	for i := range nodes {
 		nodes[i] = observation.Node{Name: fmt.Sprint(i), Labels: map[string]string{"team": "web", "topology.kubernetes.io/zone": "a"}}
 	}
-	inventory := WithNodes(observation.Known(observation.Inventory{}), observation.Known(nodes), observation.Absent[observation.Machines]()).Value()
+	inventory := WithNodes(
+		observation.Known(observation.Inventory{}), observation.Known(nodes), observation.Absent[observation.Machines](),
+	).Value()
 	g.Expect(inventory.Nodes[0].Labels).To(Equal(map[string]string{"topology.kubernetes.io/zone": "a"}))
 }
 
@@ -352,7 +380,9 @@ func TestTheInventoryOfALargeClusterFitsIntoASecret(t *testing.T) {
 		inventory.Nodes = append(inventory.Nodes, observation.NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
 			Addresses: []string{fmt.Sprintf("InternalIP 10.%d.%d.%d", i%200, i%97, i%251)}, Machine: id[10:42],
 			Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
-		inventory.Volumes = append(inventory.Volumes, observation.Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]})
+		inventory.Volumes = append(
+			inventory.Volumes, observation.Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]},
+		)
 	}
 	packed, err := Encode(inventory)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -55,7 +55,8 @@ func TestKubeAPIServerIsFoundBesideKCM(t *testing.T) {
 		"not where a container runs something else": {deployment: deploymentOf("apiserver", "apiserver", run("apiserver", "/metrics-server"))},
 		"not in another Deployment":                 {deployment: deploymentOf("etcd", "etcd", run("etcd", "/etcd"))},
 		"anywhere, if the spec only calls it Foreign": {
-			deployment: deploymentOf("apiserver", "x", run("main")), spec: &ucv1.ControlPlaneComponent{Ownership: ucv1.ForeignComponent}, container: "main",
+			deployment: deploymentOf("apiserver", "x", run("main")),
+			spec:       &ucv1.ControlPlaneComponent{Ownership: ucv1.ForeignComponent}, container: "main",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,15 +9,19 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 )
 
-// Changes counts what the watches of the management cluster show of Deployments and Pods, and what we change ourselves, by
-// namespace. Who is woken by a change has counted it before.
+// Changes numbers what the watches of the management cluster show of Deployments and Pods, and what we change ourselves, in the
+// namespaces that something is read of. Who is woken by a change has counted it before.
 type Changes struct {
-	mu    sync.Mutex
-	count map[string]uint64
+	mu sync.Mutex
+	// last is the newest number. None is given twice, so that a mark does not come again when a namespace was forgotten.
+	last uint64
+	// newest has the number of the newest change in each namespace that a mark was asked of, and of no other: a management
+	// cluster has many.
+	newest map[string]uint64
 }
 
 // NewChanges is for a Reader whose reads are kept.
-func NewChanges() *Changes { return &Changes{count: map[string]uint64{}} }
+func NewChanges() *Changes { return &Changes{newest: map[string]uint64{}} }
 
 // Seen counts a change. Without anything that is kept there is nothing to count.
 func (c *Changes) Seen(namespace string) {
@@ -26,7 +30,14 @@ func (c *Changes) Seen(namespace string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count[namespace]++
+	if _, read := c.newest[namespace]; read {
+		c.countLocked(namespace)
+	}
+}
+
+func (c *Changes) countLocked(namespace string) {
+	c.last++
+	c.newest[namespace] = c.last
 }
 
 // Mark of a namespace.
@@ -36,7 +47,19 @@ func (c *Changes) Mark(namespace string) kept.Mark {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return kept.Mark{Changes: c.count[namespace], Watched: true}
+	if _, read := c.newest[namespace]; !read {
+		c.countLocked(namespace)
+	}
+	return kept.Mark{Changes: c.newest[namespace], Watched: true}
+}
+
+func (c *Changes) forget(namespace string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.newest, namespace)
 }
 
 // memory is what was read for one Cluster.
@@ -59,9 +82,25 @@ func (r *Reader) memoryOf(cluster *ucv1.Cluster) *memory {
 	return r.memories[key]
 }
 
-// Forget a Cluster.
+// Forget what was read for a Cluster.
 func (r *Reader) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.memories, key)
+}
+
+// Gone forgets a Cluster that is gone, and its namespace, too, unless another Cluster is read there.
+func (r *Reader) Gone(key types.NamespacedName) {
+	r.Forget(key)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other := range r.memories {
+		if other.Namespace == key.Namespace {
+			return
+		}
+	}
+	r.Changes.forget(key.Namespace)
+	if r.Ledger != nil {
+		r.Ledger.Untrack(key.Namespace)
+	}
 }

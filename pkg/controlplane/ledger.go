@@ -50,8 +50,8 @@ func (l *Ledger) Track(namespace string) {
 	l.namespaces[namespace] = true
 }
 
-// Untrack forgets a namespace. When another Cluster of the namespace still needs it, its proofs fall back to the slower
-// evidence of the node's Lease.
+// Untrack forgets a namespace that no Cluster is read in any more. The proofs of one that comes there meanwhile fall back to the
+// slower evidence of the node's Lease.
 func (l *Ledger) Untrack(namespace string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

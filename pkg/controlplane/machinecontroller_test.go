@@ -61,7 +61,9 @@ func (f found) run(t *testing.T) {
 }
 
 func located(name string, location ucv1.MachineControllerLocation, namespace string) ucv1.LocatedDeployment {
-	return ucv1.LocatedDeployment{DeploymentReference: ucv1.DeploymentReference{Name: name}, Location: location, Namespace: namespace}
+	return ucv1.LocatedDeployment{
+		DeploymentReference: ucv1.DeploymentReference{Name: name}, Location: location, Namespace: namespace,
+	}
 }
 
 func TestMachineController(t *testing.T) {

@@ -132,7 +132,9 @@ func TestANodeIsLookedAtInEachPassWhileAProcessWasNotSeenToEnd(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	kcm := testDeployment(kubeControllerManager, "--v=2")
 	set, lease := testSet(kcm, "1"), testLease("node-2", startTime())
-	c := testClient(interceptor.Funcs{}, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), lease)
+	c := testClient(
+		interceptor.Funcs{}, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1"), testNode("node-2", "boot-2"), lease,
+	)
 	reader, clock := testReader(c)
 	reader.Changes = NewChanges()
 	cluster := testCluster()

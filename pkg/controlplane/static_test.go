@@ -54,18 +54,24 @@ const first, second = "kube-controller-manager-cp-0", "kube-controller-manager-c
 func TestStaticControlPlane(t *testing.T) {
 	stray := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "by-hand"},
-		Spec:       corev1.PodSpec{NodeName: "cp-0", Containers: []corev1.Container{{Name: kubeControllerManager, Command: []string{"kcm", loudFlag}}}},
+		Spec: corev1.PodSpec{
+			NodeName: "cp-0", Containers: []corev1.Container{{Name: kubeControllerManager, Command: []string{"kcm", loudFlag}}},
+		},
 	}
 	crashing := mirrorOf("cp-0", "new", silentFlag)
 	setState(crashing, terminated("containerd://x", "Error"))
 	runAll(t, map[string]staticSight{
 		"Nodes that agree are rolled out": {
-			objects:   objects(controlPlaneNode("cp-0"), controlPlaneNode("cp-1"), mirrorOf("cp-0", "new", silentFlag), mirrorOf("cp-1", "new", silentFlag)),
+			objects: objects(
+				controlPlaneNode("cp-0"), controlPlaneNode("cp-1"), mirrorOf("cp-0", "new", silentFlag), mirrorOf("cp-1", "new", silentFlag),
+			),
 			rolledOut: true, pods: []string{first, second},
 		},
 		"of Nodes that do not, the one with loops counts": {
-			objects: objects(controlPlaneNode("cp-0"), controlPlaneNode("cp-1"), mirrorOf("cp-0", "new", silentFlag), mirrorOf("cp-1", "old", loudFlag)),
-			loops:   true, pods: []string{first, second},
+			objects: objects(
+				controlPlaneNode("cp-0"), controlPlaneNode("cp-1"), mirrorOf("cp-0", "new", silentFlag), mirrorOf("cp-1", "old", loudFlag),
+			),
+			loops: true, pods: []string{first, second},
 		},
 		"a container that does not run is not rolled out": {
 			objects: objects(controlPlaneNode("cp-0"), crashing), pods: []string{first},
@@ -83,12 +89,17 @@ func TestStaticControlPlane(t *testing.T) {
 			loops:   true, pods: []string{"by-hand", first},
 		},
 		"a kubelet that does not serialize static pods is named": {
-			objects: objects(controlPlaneNode("cp-0", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.22.17" }), mirrorOf("cp-0", "new", silentFlag)),
-			unseen:  []string{"Node cp-0 has kubelet v1.22.17"}, pods: []string{first},
+			objects: objects(
+				controlPlaneNode("cp-0", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.22.17" }),
+				mirrorOf("cp-0", "new", silentFlag),
+			),
+			unseen: []string{"Node cp-0 has kubelet v1.22.17"}, pods: []string{first},
 		},
 		"a kubelet of unknown version is, too": {
-			objects: objects(controlPlaneNode("cp-0", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "" }), mirrorOf("cp-0", "new", silentFlag)),
-			unseen:  []string{"Node cp-0 has kubelet"}, pods: []string{first},
+			objects: objects(
+				controlPlaneNode("cp-0", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "" }), mirrorOf("cp-0", "new", silentFlag),
+			),
+			unseen: []string{"Node cp-0 has kubelet"}, pods: []string{first},
 		},
 	})
 }
@@ -138,10 +149,14 @@ func TestStaticControlPlaneThatIsNotThere(t *testing.T) {
 	reader, _ := testReader(nil)
 	cluster, empty := staticCluster(), testClient(interceptor.Funcs{}, controlPlaneNode("cp-0"))
 	g.Expect(reader.StaticControlPlane(t.Context(), cluster, nil).IsUnknown()).To(BeTrue(), "without a connection")
-	g.Expect(reader.StaticControlPlane(t.Context(), cluster, empty).IsUnknown()).To(BeTrue(), "after the start, pods that are missing cannot be looked at")
+	g.Expect(reader.StaticControlPlane(t.Context(), cluster, empty).IsUnknown()).To(
+		BeTrue(), "after the start, pods that are missing cannot be looked at",
+	)
 	cluster.Status.Handover = nil
 	g.Expect(reader.StaticControlPlane(t.Context(), cluster, empty).IsAbsent()).To(BeTrue(), "before, there is none")
-	failing := testClient(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	failing := testClient(interceptor.Funcs{List: func(
+		context.Context, client.WithWatch, client.ObjectList, ...client.ListOption,
+	) error {
 		return errors.New("timeout")
 	}})
 	g.Expect(reader.StaticControlPlane(t.Context(), cluster, failing).Why()).To(ContainSubstring("timeout"))
@@ -150,7 +165,9 @@ func TestStaticControlPlaneThatIsNotThere(t *testing.T) {
 func TestStaticControlPlaneReadsEveryPage(t *testing.T) {
 	g := NewWithT(t)
 	reader, _ := testReader(nil)
-	pages := testClient(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	pages := testClient(interceptor.Funcs{List: func(
+		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) error {
 		all := &corev1.PodList{}
 		pods, ok := list.(*corev1.PodList)
 		if !ok {
@@ -189,6 +206,8 @@ func TestStaticControlPlaneHasTheOthersThatAreNamed(t *testing.T) {
 	g.Expect(plane.Others[0].RolledOut).To(BeTrue())
 	g.Expect(plane.Others[1].Arguments.Problem).To(Equal("no Node shows a static pod with container kube-scheduler"))
 	g.Expect(plane.Others[1].RolledOut).To(BeFalse())
-	g.Expect(plane.ManagementNodes["cp-0"]).To(Equal(observation.ManagementNode{BootID: "boot-1", SystemUUID: "machine-cp-0", Ready: true}))
+	g.Expect(plane.ManagementNodes["cp-0"]).To(
+		Equal(observation.ManagementNode{BootID: "boot-1", SystemUUID: "machine-cp-0", Ready: true}),
+	)
 	g.Expect(plane.KCM.Pods[0].Hostname).To(Equal("host-cp-0"))
 }

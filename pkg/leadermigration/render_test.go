@@ -51,7 +51,8 @@ func TestPlans(t *testing.T) {
 		},
 		"backwards": {
 			plan:  leadermigration.Plan{From: release("1.30"), To: release("1.29"), Provider: "gce"},
-			rules: []leadermigration.Rule{leadermigration.NextMinor, leadermigration.BesideArmedKCM}, says: "From 1.30 to 1.29 is no hand-over",
+			rules: []leadermigration.Rule{leadermigration.NextMinor, leadermigration.BesideArmedKCM},
+			says:  "From 1.30 to 1.29 is no hand-over",
 		},
 		"beyond the tables": {
 			plan:  leadermigration.Plan{From: release("1.30"), To: release("1.38"), Provider: "gce"},

@@ -289,6 +289,39 @@ func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 	}
 }
 
+func TestTheCanarysServiceIsMadeLast(t *testing.T) {
+	withoutService := workload(func(w *observation.CanaryWorkload) {
+		w.Objects, w.Ingress = canaryObjects("Pod", "PersistentVolumeClaim"), nil
+	})
+	for name, test := range map[string]struct {
+		given func() Observation
+		when  func(*Observation)
+		kinds []string
+	}{
+		"it is not made with the canary": {begun, func(*Observation) {}, []string{"Pod", "PersistentVolumeClaim"}},
+		"it waits for the Node": {
+			made, both(withoutService, canaryNode(func(n *observation.Node) { n.Uninitialized = true })), nil,
+		},
+		"it waits for the pod": {
+			made, both(withoutService, workload(func(w *observation.CanaryWorkload) { w.PodReady = false })), nil,
+		},
+		"it is made when all else is proven": {made, withoutService, []string{"Pod", "PersistentVolumeClaim", "Service"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, g := test.given(), NewWithT(t)
+			test.when(&o)
+			decided := Decide(o, noon())
+			if test.kinds == nil {
+				g.Expect(decided.Next()).To(BeNil())
+				g.Expect(decided.Wait).To(HaveField("Reason", ucv1.ProvingCanaryReason))
+				return
+			}
+			g.Expect(decided.Next()).To(HaveField("Kind", outcome.ActionCreateCanary))
+			g.Expect(decided.Next().Canary.Kinds()).To(ConsistOf(test.kinds))
+		})
+	}
+}
+
 func TestCanaryIsNoneOfTheMachines(t *testing.T) {
 	g := NewWithT(t)
 	with, ok := rollout.ProgressOf(made(), noon())

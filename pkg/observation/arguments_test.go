@@ -74,7 +74,9 @@ func TestFlagsAndGates(t *testing.T) {
 	value, given := a.Flag("v")
 	g.Expect([]any{value, given}).To(Equal([]any{"2", true}))
 	g.Expect(a.True("missing", true)).To(BeTrue())
-	for gate, want := range map[string][2]bool{"A": {true, true}, "B": {false, true}, "C": {false, true}, "D": {false, false}, "E": {false, false}} {
+	for gate, want := range map[string][2]bool{
+		"A": {true, true}, "B": {false, true}, "C": {false, true}, "D": {false, false}, "E": {false, false},
+	} {
 		on, given := a.FeatureGate(gate)
 		g.Expect([2]bool{on, given}).To(Equal(want), gate)
 	}

@@ -40,7 +40,9 @@ func TestOnlyWaitsInWhichNothingHappensAreShortened(t *testing.T) {
 	}
 	t.Run("nothing else", func(t *testing.T) {
 		g, d := NewWithT(t), RealDeadlines()
-		for _, name := range []string{"", "kubelet-margin", "leader", "handover", "probe-deadline", "canary-removal", "probe-retry", "canary-retry", "soak"} {
+		for _, name := range []string{
+			"", "kubelet-margin", "leader", "handover", "probe-deadline", "canary-removal", "probe-retry", "canary-retry", "soak",
+		} {
 			g.Expect(d.ShortenWait(name, time.Second)).To(BeFalse(), name)
 		}
 		g.Expect(d).To(Equal(RealDeadlines()))

@@ -181,7 +181,6 @@ func (c Connection) Text() Text {
 // CloudConfig is the Secret with the cloud configuration, without its values.
 type CloudConfig struct {
 	Ref
-	Keys []string
 	// Version is the Secret's resourceVersion.
 	Version string
 	// Problem is a sentence when the configuration is there but cannot be used.

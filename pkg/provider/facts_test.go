@@ -39,7 +39,8 @@ func TestFactsHaveWhatPreflightJudgesBy(t *testing.T) {
 	}{
 		"AWS": {"aws", "1.26.15", "aws:///eu-central-1a/i-0123456789abcdef0", "1.dkr.ecr.cn-north-1.amazonaws.com.cn/web", []string{"kubernetes.io/aws-ebs"}},
 		"Azure, with two plugins": {
-			"azure", "1.29.15", "azure:///subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm", "mine.azurecr.us/web",
+			"azure", "1.29.15", "azure:///subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/virtualMachines/vm",
+			"mine.azurecr.us/web",
 			[]string{"kubernetes.io/azure-disk", "kubernetes.io/azure-file"},
 		},
 		"GCP":                         {"gcp", "1.30.14", "gce://project/europe-west3-a/vm", "europe-docker.pkg.dev/web", []string{"kubernetes.io/gce-pd"}},

@@ -35,13 +35,17 @@ func imageProblems() map[string]profileProblem {
 	image := func(image ucv1.ImageOverride) ucv1.ProviderProfileSpec { return withImages(image) }
 	return map[string]profileProblem{
 		"a provider that no one knows": {
-			ucv1.ProviderProfileSpec{ProviderName: "nimbus"}, []string{"spec.providerName: provider nimbus is not in the catalogue, which has "},
+			ucv1.ProviderProfileSpec{ProviderName: "nimbus"},
+			[]string{"spec.providerName: provider nimbus is not in the catalogue, which has "},
 		},
 		"a mirror that is a URL": {
-			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "https://mirror.example.com"}), []string{`spec.mirrors[0].mirror "https://mirror.example.com"` + form},
+			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "https://mirror.example.com"}),
+			[]string{`spec.mirrors[0].mirror "https://mirror.example.com"` + form},
 		},
 		"a source with a tag, and one that ends with a slash": {
-			withMirrors(ucv1.ImageMirror{Source: attacher + ":v4.4.2", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io/", Mirror: "a"}),
+			withMirrors(
+				ucv1.ImageMirror{Source: attacher + ":v4.4.2", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io/", Mirror: "a"},
+			),
 			[]string{`spec.mirrors[0].source "` + attacher + `:v4.4.2"` + form, `spec.mirrors[1].source "registry.k8s.io/"` + form},
 		},
 		"a mirror that is nothing": {
@@ -56,26 +60,34 @@ func imageProblems() map[string]profileProblem {
 			[]string{`spec.images[0].image "registry.k8s.io/provider-aws/cloud-controller-manager" is not in the catalogue of openstack; take the name, without the tag, from ccm-migration-controller render --images.`},
 		},
 		"an image with its tag": {
-			image(ucv1.ImageOverride{Image: ccmImage + ":v1.30.3", Tag: "v1"}), []string{`spec.images[0].image "` + ccmImage + `:v1.30.3" is not in the catalogue of openstack; `},
+			image(ucv1.ImageOverride{Image: ccmImage + ":v1.30.3", Tag: "v1"}),
+			[]string{`spec.images[0].image "` + ccmImage + `:v1.30.3" is not in the catalogue of openstack; `},
 		},
 		"a minor that the catalogue has not": {
-			image(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.99", Tag: "v1"}), []string{`spec.images[0].kubernetes "1.99" is not in the catalogue of openstack, which has 1.24 to 1.36.`},
+			image(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.99", Tag: "v1"}),
+			[]string{`spec.images[0].kubernetes "1.99" is not in the catalogue of openstack, which has 1.24 to 1.36.`},
 		},
 		"a version instead of a minor": {
-			image(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30.14", Tag: "v1"}), []string{`spec.images[0].kubernetes "1.30.14" is not in the catalogue`},
+			image(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30.14", Tag: "v1"}),
+			[]string{`spec.images[0].kubernetes "1.30.14" is not in the catalogue`},
 		},
 		"a tag that is none": {
-			image(ucv1.ImageOverride{Image: ccmImage, Tag: ":v1"}), []string{`spec.images[0].tag ":v1" is not a tag; write it like v1.30.3.`},
+			image(ucv1.ImageOverride{Image: ccmImage, Tag: ":v1"}),
+			[]string{`spec.images[0].tag ":v1" is not a tag; write it like v1.30.3.`},
 		},
 		"a digest without a tag": {
-			image(ucv1.ImageOverride{Image: ccmImage, Digest: digest}), []string{`spec.images[0].tag "" is not a tag; write it like v1.30.3.`},
+			image(ucv1.ImageOverride{Image: ccmImage, Digest: digest}),
+			[]string{`spec.images[0].tag "" is not a tag; write it like v1.30.3.`},
 		},
 		"a digest that is cut": {
 			image(ucv1.ImageOverride{Image: ccmImage, Tag: "v1", Digest: digest[:70]}),
 			[]string{`spec.images[0].digest "` + digest[:70] + `" is not a digest; write sha256: and 64 hexadecimal digits in lower case.`},
 		},
 		"an image that is there twice for a minor": {
-			withImages(ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v1"}, ucv1.ImageOverride{Image: ccmImage, Tag: "v1"}, ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v2"}),
+			withImages(
+				ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v1"}, ucv1.ImageOverride{Image: ccmImage, Tag: "v1"},
+				ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v2"},
+			),
 			[]string{"spec.images[2]: image " + ccmImage + " 1.30 is there twice; leave one."},
 		},
 	}
@@ -89,13 +101,16 @@ func workloadProblems() map[string]profileProblem {
 			[]string{at + `name "cloud-controller-manager" is not a workload of openstack, which has openstack-cinder-csi-controller, openstack-cinder-csi-node, ` + ccmName + ", snapshot-controller."},
 		},
 		"a workload that is there twice": {
-			withWorkloads(ucv1.WorkloadOverride{Name: ccmName}, ucv1.WorkloadOverride{Name: ccmName}), []string{"spec.workloads[1]: workload " + ccmName + " is there twice; leave one."},
+			withWorkloads(ucv1.WorkloadOverride{Name: ccmName}, ucv1.WorkloadOverride{Name: ccmName}),
+			[]string{"spec.workloads[1]: workload " + ccmName + " is there twice; leave one."},
 		},
 		"the same argument twice": {
-			withArguments("--profiling=true", "--profiling=false"), []string{at + "extraArguments[1]: --profiling is there twice; leave one."},
+			withArguments("--profiling=true", "--profiling=false"),
+			[]string{at + "extraArguments[1]: --profiling is there twice; leave one."},
 		},
 		"a switch without its value, which would take the next flag for it": {
-			withArguments("--profiling"), []string{at + "extraArguments[0] is not of the form --name=value; write it so, for a switch --name=true."},
+			withArguments("--profiling"),
+			[]string{at + "extraArguments[0] is not of the form --name=value; write it so, for a switch --name=true."},
 		},
 		"an argument that is no flag, whose value is not shown": {
 			withArguments("password=" + secretValue), []string{at + "extraArguments[0] is not of the form --name=value; "},
@@ -106,13 +121,16 @@ func workloadProblems() map[string]profileProblem {
 		},
 		"a negative amount": {resources("-1", "1Gi"), []string{at + "resources: memory is negative; write an amount."}},
 		"a toleration without a key": {
-			toleration(func(t *ucv1.Toleration) { t.Key, t.Operator = "", "" }), []string{at + "tolerations[0] has no key; without one it tolerates every taint, and operator Exists says so."},
+			toleration(func(t *ucv1.Toleration) { t.Key, t.Operator = "", "" }),
+			[]string{at + "tolerations[0] has no key; without one it tolerates every taint, and operator Exists says so."},
 		},
 		"a toleration with a value that is not compared": {
-			toleration(func(t *ucv1.Toleration) { t.Value = "a" }), []string{at + "tolerations[0] has a value, which operator Exists does not ask for; take one of them out."},
+			toleration(func(t *ucv1.Toleration) { t.Value = "a" }),
+			[]string{at + "tolerations[0] has a value, which operator Exists does not ask for; take one of them out."},
 		},
 		"a toleration with seconds for a taint that ends nothing": {
-			toleration(func(t *ucv1.Toleration) { t.TolerationSeconds = new(int64(1)) }), []string{at + "tolerations[0] has tolerationSeconds, which are for effect NoExecute."},
+			toleration(func(t *ucv1.Toleration) { t.TolerationSeconds = new(int64(1)) }),
+			[]string{at + "tolerations[0] has tolerationSeconds, which are for effect NoExecute."},
 		},
 		"a toleration with words that no one knows": {
 			toleration(func(t *ucv1.Toleration) { t.Operator, t.Effect = "In", "NoWay" }),
@@ -122,10 +140,12 @@ func workloadProblems() map[string]profileProblem {
 			toleration(func(t *ucv1.Toleration) { t.Key = "a b" }), []string{at + `tolerations[0].key "a b" is not the key of a taint.`},
 		},
 		"a toleration of a value that no taint has": {
-			toleration(func(t *ucv1.Toleration) { t.Operator, t.Value = "", "a b" }), []string{at + `tolerations[0].value "a b" is not the value of a taint.`},
+			toleration(func(t *ucv1.Toleration) { t.Operator, t.Value = "", "a b" }),
+			[]string{at + `tolerations[0].value "a b" is not the value of a taint.`},
 		},
 		"a priority class that is no name": {
-			withWorkloads(ucv1.WorkloadOverride{Name: ccmName, PriorityClassName: "High"}), []string{at + `priorityClassName "High" is not a name; `},
+			withWorkloads(ucv1.WorkloadOverride{Name: ccmName, PriorityClassName: "High"}),
+			[]string{at + `priorityClassName "High" is not a name; `},
 		},
 	}
 }

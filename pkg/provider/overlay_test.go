@@ -110,7 +110,10 @@ func TestOverlayOfImages(t *testing.T) {
 			attacher + ":v4.4.3@" + digest, "v1.30.3",
 		},
 		"the entry for the minor goes before the one for all": {
-			withImages(ucv1.ImageOverride{Image: ccmImage, Tag: "v1.30.8", Digest: digest}, ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v1.30.9"}),
+			withImages(
+				ucv1.ImageOverride{Image: ccmImage, Tag: "v1.30.8", Digest: digest},
+				ucv1.ImageOverride{Image: ccmImage, Kubernetes: "1.30", Tag: "v1.30.9"},
+			),
 			ccmImage + ":v1.30.9", attacher + ":v4.4.2", "v1.30.9",
 		},
 		"the entry for another minor changes nothing": {

@@ -39,7 +39,9 @@ func TestAChangedSecretRollsThosePodsThatReadIt(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			changed := 0
 			for key, value := range profile.Example() {
-				for _, other := range [][]byte{append(slices.Clone(value), 'x'), append(slices.Clone(value), "\n# x\n"...), append([]byte(" "), value...)} {
+				for _, other := range [][]byte{
+					append(slices.Clone(value), 'x'), append(slices.Clone(value), "\n# x\n"...), append([]byte(" "), value...),
+				} {
 					config := maps.Clone(profile.Example())
 					config[key] = other
 					if profile.CloudConfigProblem(config) != "" {

@@ -53,8 +53,11 @@ func TestNewNodesAreMeasured(t *testing.T) {
 			looks: []look{{at: 0, done: []string{"a"}}, {at: 5, done: []string{"a"}}},
 		},
 		"the time lies between the looks": {
-			looks: []look{{at: 0}, {at: 10, tainted: []string{"a"}}, {at: 30, tainted: []string{"a"}}, {at: 40, done: []string{"a"}}, {at: 50, done: []string{"a"}}},
-			want:  []string{"TaintRemoval Node a 20..40", "InitialNodeSync Node a 20..40"},
+			looks: []look{
+				{at: 0}, {at: 10, tainted: []string{"a"}}, {at: 30, tainted: []string{"a"}}, {at: 40, done: []string{"a"}},
+				{at: 50, done: []string{"a"}},
+			},
+			want: []string{"TaintRemoval Node a 20..40", "InitialNodeSync Node a 20..40"},
 		},
 		"one that came and was initialized between two looks took at most so long": {
 			looks: []look{{at: 0}, {at: 10, done: []string{"a"}}},
@@ -65,8 +68,11 @@ func TestNewNodesAreMeasured(t *testing.T) {
 			want:  []string{"TaintRemoval Node a 0..2", "InitialNodeSync Node a 1..9"},
 		},
 		"one that is tainted for too long counts before it is initialized, and once": {
-			looks: []look{{at: 0}, {at: 1, tainted: []string{"a"}}, {at: 61, tainted: []string{"a"}}, {at: 62, tainted: []string{"a"}}, {at: 90, done: []string{"a"}}},
-			want:  []string{"TaintRemoval Node a 61..?", "InitialNodeSync Node a 61..?"},
+			looks: []look{
+				{at: 0}, {at: 1, tainted: []string{"a"}}, {at: 61, tainted: []string{"a"}}, {at: 62, tainted: []string{"a"}},
+				{at: 90, done: []string{"a"}},
+			},
+			want: []string{"TaintRemoval Node a 61..?", "InitialNodeSync Node a 61..?"},
 		},
 		"after a restart no one knows at most how long": {
 			looks: []look{{at: 0, tainted: []string{"a"}}, {at: 5, done: []string{"a"}}},

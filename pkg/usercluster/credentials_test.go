@@ -39,7 +39,8 @@ func TestWhatCredentialsSay(t *testing.T) {
 		"one of someone else has other names": {&rest.Config{BearerToken: token(`{"sub":"x"}`)}, time.Time{}, ""},
 		"a token that is none":                {&rest.Config{BearerToken: "opaque"}, time.Time{}, ""},
 		"the certificate is asked first, and what expires first counts": {
-			&rest.Config{BearerToken: token(`{"exp":1767225660,"sub":"` + account + `"}`), TLSClientConfig: certificate}, start.Add(time.Minute), "us",
+			&rest.Config{BearerToken: token(`{"exp":1767225660,"sub":"` + account + `"}`), TLSClientConfig: certificate},
+			start.Add(time.Minute), "us",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

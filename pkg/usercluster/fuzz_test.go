@@ -11,9 +11,12 @@ import (
 // FuzzKubeconfig: whatever a tenant writes, what is accepted runs nothing, reads no file and goes to one server by verified TLS.
 func FuzzKubeconfig(f *testing.F) {
 	for _, seed := range []string{
-		kubeconfigWith(server, token), kubeconfigWith(server+", insecure-skip-tls-verify: true", token), kubeconfigWith(server+", proxy-url: http://p", token),
-		kubeconfigWith(server, token+", as: admin"), kubeconfigWith(server, "tokenFile: /x"), kubeconfigWith(server, "exec: {command: x, apiVersion: client.authentication.k8s.io/v1}"),
-		kubeconfigWith("server: http://a", "username: a, password: b"), kubeconfigWith("server: 'https://a:b@c'", token), kubeconfigWith("server: https://a, certificate-authority: /x", token),
+		kubeconfigWith(server, token), kubeconfigWith(server+", insecure-skip-tls-verify: true", token),
+		kubeconfigWith(server+", proxy-url: http://p", token),
+		kubeconfigWith(server, token+", as: admin"), kubeconfigWith(server, "tokenFile: /x"),
+		kubeconfigWith(server, "exec: {command: x, apiVersion: client.authentication.k8s.io/v1}"),
+		kubeconfigWith("server: http://a", "username: a, password: b"), kubeconfigWith("server: 'https://a:b@c'", token),
+		kubeconfigWith("server: https://a, certificate-authority: /x", token),
 		"{", "a: &a [*a]", "apiVersion: v1\nkind: Config\ncurrent-context: ''\n", `{"apiVersion":"v1","kind":"Config","clusters":null}`,
 	} {
 		f.Add([]byte(seed))

@@ -28,7 +28,9 @@ func TestTheAdmissionPolicyRefusesWhatTheManagerNeverWrites(t *testing.T) {
 	w.managementNode()
 	w.deploy(kcm, 1, kcm, "--cloud-provider=simcloud")
 	w.deploy("shell", 1, "/bin/sh", "-c", "exec something --flag")
-	w.deploy("wrapped", 1, "/usr/local/bin/http-prober", `-command={"command":"/usr/local/bin/kube-controller-manager","args":["-v=2"]}`)
+	w.deploy(
+		"wrapped", 1, "/usr/local/bin/http-prober", `-command={"command":"/usr/local/bin/kube-controller-manager","args":["-v=2"]}`,
+	)
 	w.secret("foreign", map[string][]byte{"token": []byte(confidential)})
 	policies := &admissionregistrationv1.ValidatingAdmissionPolicyList{}
 	g := NewWithT(t)
@@ -104,7 +106,9 @@ func (w *world) deploymentAttempts() map[string]attempt {
 			p.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 		}), "adds no volume"},
 		"a Secret under the name of the lock": {pod(kcm, func(p *corev1.PodSpec) {
-			p.Volumes = []corev1.Volume{{Name: "ccm-migration-lock", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x"}}}}
+			p.Volumes = []corev1.Volume{
+				{Name: "ccm-migration-lock", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "x"}}},
+			}
 		}), "adds no volume"},
 		"the migration lock": {pod(kcm, func(p *corev1.PodSpec) {
 			p.Volumes = []corev1.Volume{{Name: "ccm-migration-lock", VolumeSource: lock}}

@@ -60,16 +60,18 @@ func badInputs() map[string]badInput {
 		},
 		"no kube-controller-manager": {
 			bare: true, spoil: func(w *world) { w.managementNode() },
-			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/kube-controller-manager does not exist", "spec.controlPlane.kubeControllerManager"},
-			fix: func(w *world) { w.deploy(kcm, 1, kcm, "--cloud-provider=external") },
+			verdict: kstatus.FailedStatus, reason: "InputInvalid",
+			says: []string{"/kube-controller-manager does not exist", "spec.controlPlane.kubeControllerManager"},
+			fix:  func(w *world) { w.deploy(kcm, 1, kcm, "--cloud-provider=external") },
 		},
 		"a kube-controller-manager in a shell": {
 			bare: true, spoil: func(w *world) {
 				w.managementNode()
 				w.deploy(kcm, 1, "sh", "-c", "exec kube-controller-manager $OPTIONS")
 			},
-			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{`argument "-c" of container kube-controller-manager is a shell script`},
-			fix: func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
+			verdict: kstatus.FailedStatus, reason: "InputInvalid",
+			says: []string{`argument "-c" of container kube-controller-manager is a shell script`},
+			fix:  func(w *world) { w.rewrite(kcm, "--cloud-provider=external") },
 		},
 		"a kube-controller-manager with a variable": {
 			bare: true, spoil: func(w *world) { w.managementNode(); w.deploy(kcm, 1, kcm, "--cloud-provider=$(PROVIDER)") },
@@ -82,8 +84,9 @@ func badInputs() map[string]badInput {
 			fix: func(w *world) { w.removeRival("beta") },
 		},
 		"more than one thing": {
-			modifiers: []modifier{version("1.27.16")}, spoil: func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
-			verdict: kstatus.FailedStatus, reason: "PreflightFailed", reachable: "KubeconfigInvalid",
+			modifiers: []modifier{version("1.27.16")},
+			spoil:     func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
+			verdict:   kstatus.FailedStatus, reason: "PreflightFailed", reachable: "KubeconfigInvalid",
 			says: []string{"cannot be parsed", "for Kubernetes 1.27", "/cloud-config with the cloud configuration does not exist"},
 			fix: func(w *world) {
 				w.edit(version("1.30.14"))
@@ -123,11 +126,13 @@ func badKubeconfigs() map[string]badInput {
 	inputs := map[string]badInput{
 		"no kubeconfig": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", nil) },
-			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"/alpha-kubeconfig, key value is missing or empty"}, fix: renew,
+			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing",
+			says: []string{"/alpha-kubeconfig, key value is missing or empty"}, fix: renew,
 		},
 		"a kubeconfig under another key": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", map[string][]byte{"kubeconfig": w.user.kubeconfig}) },
-			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing", says: []string{"key value is missing or empty"},
+			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "KubeconfigMissing",
+			says: []string{"key value is missing or empty"},
 			fix: func(w *world) {
 				w.edit(func(c *ucv1.Cluster) {
 					c.Spec.KubeconfigSecretRef = &ucv1.SecretKeyReference{Name: alpha + "-kubeconfig", Key: "kubeconfig"}
@@ -136,7 +141,8 @@ func badKubeconfigs() map[string]badInput {
 		},
 		"garbage for a kubeconfig": {
 			spoil:   func(w *world) { w.secret(alpha+"-kubeconfig", garbage()) },
-			verdict: kstatus.FailedStatus, reason: "KubeconfigInvalid", reachable: "KubeconfigInvalid", says: []string{"cannot be parsed"}, fix: renew,
+			verdict: kstatus.FailedStatus, reason: "KubeconfigInvalid", reachable: "KubeconfigInvalid",
+			says: []string{"cannot be parsed"}, fix: renew,
 		},
 		"expired credentials": {
 			spoil: kubeconfig(expired), verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unauthorized",
@@ -146,7 +152,8 @@ func badKubeconfigs() map[string]badInput {
 			spoil: func(w *world) {
 				kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(w.t) })(w)
 			},
-			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unreachable", says: []string{"refuses connections"}, fix: renew,
+			verdict: kstatus.InProgressStatus, reason: "CouldNotLook", reachable: "Unreachable",
+			says: []string{"refuses connections"}, fix: renew,
 		},
 	}
 	for what, change := range map[string]func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo){

@@ -51,7 +51,8 @@ func (p *lockPlayers) play() {
 	p.t.Helper()
 	p.playEverybody()
 	p.playArmedKCM()
-	if deployment := p.ccm(); deployment != nil && slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, armedFlag) && p.playCCM() {
+	deployment := p.ccm()
+	if deployment != nil && slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, armedFlag) && p.playCCM() {
 		p.elect(p.asCCM, ccm+"-0_1")
 	}
 }
@@ -80,7 +81,8 @@ func (p *lockPlayers) elect(as client.Client, holder string) {
 	p.t.Helper()
 	lease := &coordinationv1.Lease{}
 	err := p.user.client.Get(p.t.Context(), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: handover.LockName}, lease)
-	if err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != holder && p.clock.Now().Sub(lease.Spec.RenewTime.Time) < 15*time.Second {
+	if err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != holder &&
+		p.clock.Now().Sub(lease.Spec.RenewTime.Time) < 15*time.Second {
 		return
 	}
 	if err := p.renew(as, handover.LockName, holder); err != nil && !apierrors.IsForbidden(err) {
@@ -121,7 +123,10 @@ func TestTheMigrationLockGoesFromKCMToTheCCM(t *testing.T) {
 	w.pass()
 	w.edit(feature(true))
 
-	w.until("a KCM with the lock", func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FenceOpenedAt != nil }, p.play)
+	w.until(
+		"a KCM with the lock",
+		func(c *ucv1.Cluster) bool { return c.Status.Handover != nil && c.Status.Handover.FenceOpenedAt != nil }, p.play,
+	)
 	g.Expect(w.status().Handover.Protocol).To(Equal(ucv1.LeaderMigrationProtocol))
 	file, err := p.lockFile()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -188,7 +193,8 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		},
 		"a KCM that is not in-tree": {arguments: []string{"--cloud-provider=external", "--cluster-name=alpha-1"}, says: []string{"nothing to hand over"}},
 		"a release that is known to be bad": {
-			arguments: loopsOn(), change: func(c *ucv1.Cluster) { c.Spec.Version = "1.36.3" }, says: []string{"exits as soon as it gets the migration lock"},
+			arguments: loopsOn(), change: func(c *ucv1.Cluster) { c.Spec.Version = "1.36.3" },
+			says: []string{"exits as soon as it gets the migration lock"},
 		},
 		"a lock that someone holds": {
 			arguments: loopsOn(), prepare: func(t *testing.T, w *world) {

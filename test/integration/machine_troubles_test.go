@@ -148,7 +148,9 @@ func (w *world) removeDefinitions() {
 		g.Expect(w.user.client.Delete(ctx, definition)).To(Succeed())
 	}
 	g.Eventually(func(g Gomega) {
-		for _, list := range []client.ObjectList{&machines.MachineList{}, &machines.MachineSetList{}, &machines.MachineDeploymentList{}} {
+		for _, list := range []client.ObjectList{
+			&machines.MachineList{}, &machines.MachineSetList{}, &machines.MachineDeploymentList{},
+		} {
 			g.Expect(apierrors.IsNotFound(w.user.client.List(ctx, list))).To(BeTrue())
 		}
 	}, deadline, interval).Should(Succeed())

@@ -72,13 +72,17 @@ func TestOtherManagersAreFoundBeforeAnythingIsTouched(t *testing.T) {
 	}{
 		"by Helm": {theirDeployment(helm, occm()), []string{
 			"Deployment default/occm (Helm release openstack-ccm", "known by its image openstack-cloud-controller-manager",
-			"as system:serviceaccount:default:default, which our fence does not bind", "Lease kube-system/cloud-controller-manager has run out",
+			"as system:serviceaccount:default:default, which our fence does not bind",
+			"Lease kube-system/cloud-controller-manager has run out",
 		}},
 		"by Flux, with a Lease of its own": {daemons, []string{
-			"DaemonSet default/occm (Flux Kustomization cloud", "with Lease kube-system/occm, and ours with kube-system/cloud-controller-manager",
+			"DaemonSet default/occm (Flux Kustomization cloud",
+			"with Lease kube-system/occm, and ours with kube-system/cloud-controller-manager",
 		}},
 		"by hand, without leader election": {
-			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false")},
+			&corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false"),
+			},
 			[]string{"Pod default/by-hand", "with --leader-elect=false: neither our fence nor a Lease"},
 		},
 	} {
@@ -113,7 +117,9 @@ func TestOtherManagersThatAPersonVouchesForOrStopped(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := newWorld(t)
-	tenant := w.installTheirs(theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "tenant-1" }), occm("--kubeconfig=/etc/kubeconfig")))
+	tenant := w.installTheirs(
+		theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "tenant-1" }), occm("--kubeconfig=/etc/kubeconfig")),
+	)
 	defer tenant()
 	stopped := theirDeployment(theirMeta(func(m *metav1.ObjectMeta) { m.Name = "stopped" }), occm("--leader-elect=false"))
 	stopped.Spec.Replicas = new(int32(0))
@@ -121,7 +127,9 @@ func TestOtherManagersThatAPersonVouchesForOrStopped(t *testing.T) {
 	w.spoiled(badInput{spoil: func(*world) {}}, ucv1.OriginMigrating)
 	w.passes(5)
 	w.reconnect("Reachable")
-	g.Expect(w.condition("Stalled").Message).To(And(ContainSubstring(`like "Deployment default/tenant-1"`), Not(ContainSubstring("default/stopped"))))
+	g.Expect(w.condition("Stalled").Message).To(
+		And(ContainSubstring(`like "Deployment default/tenant-1"`), Not(ContainSubstring("default/stopped"))),
+	)
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Handover.AcceptOtherManagers = []string{"Deployment default/tenant-1"} })
 	w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.StartedAt != nil })
 }
@@ -135,7 +143,9 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	w.playKCM(kcm + "-r1-0")
 	w.flip()
 	w.until("the proof", provingSilence, w.playAddons)
-	remove := w.installTheirs(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false")})
+	remove := w.installTheirs(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "by-hand"}, Spec: occm("--leader-elect=false"),
+	})
 	w.clock.Step(time.Minute)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playEverybody)
 	g.Expect(w.status().Handover).To(And(HaveField("Stage", "FenceOpen"), HaveField("FenceOpenedAt", BeNil())))
@@ -147,7 +157,9 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	remove = w.installTheirs(theirDeployment(theirMeta(func(*metav1.ObjectMeta) {}), occm("--leader-elect-resource-name=occm")))
 	w.clock.Step(time.Hour)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "CloudLoopsContended" }, everybody...)
-	g.Expect(w.condition("HandoverCompleted").Message).To(And(ContainSubstring("Deployment default/occm"), ContainSubstring("Nothing is rolled until then.")))
+	g.Expect(w.condition("HandoverCompleted").Message).To(
+		And(ContainSubstring("Deployment default/occm"), ContainSubstring("Nothing is rolled until then.")),
+	)
 	remove()
 	w.until("the end", at(ucv1.StepFinished), everybody...)
 }
@@ -166,7 +178,8 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	w.installTheirs(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}})
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playAddons)
-	g.Expect(w.condition("Stalled").Message).To(And(ContainSubstring("That would change, among others, Secret kube-system/cloud-config (Helm release mine"),
+	g.Expect(w.condition("Stalled").Message).To(And(
+		ContainSubstring("That would change, among others, Secret kube-system/cloud-config (Helm release mine"),
 		ContainSubstring("ccm-migration-controller adoption alpha -n "+w.namespace)))
 
 	before := w.userSnapshot()
@@ -183,8 +196,14 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	g.Expect(json.Unmarshal([]byte(out), &report)).To(Succeed(), out)
 	g.Expect(report.Adoption).To(Equal("Never"))
 	g.Expect(report.Objects).To(ConsistOf(
-		And(HaveField("Object", HavePrefix("Secret kube-system/cloud-config (Helm release mine")), HaveField("Changes", ContainElement(HaveField("Path", "data[cloud.conf]")))),
-		And(HaveField("Object", HavePrefix("ServiceAccount kube-system/"+ccm)), HaveField("Changes", ContainElement(HaveField("Path", HavePrefix("metadata.labels")))))))
+		And(
+			HaveField("Object", HavePrefix("Secret kube-system/cloud-config (Helm release mine")),
+			HaveField("Changes", ContainElement(HaveField("Path", "data[cloud.conf]"))),
+		),
+		And(
+			HaveField("Object", HavePrefix("ServiceAccount kube-system/"+ccm)),
+			HaveField("Changes", ContainElement(HaveField("Path", HavePrefix("metadata.labels")))),
+		)))
 	text, code := run("adoption", alpha)
 	g.Expect(code).To(BeZero(), text)
 	for _, printed := range []string{out, text} {
@@ -195,7 +214,8 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Addons.Adoption = ucv1.Adopt })
 	w.until("a plan", func(c *ucv1.Cluster) bool { return c.Status.Adoption != nil })
 	g.Expect(w.status().Adoption.Changes).To(ConsistOf(
-		And(HavePrefix("Secret kube-system/cloud-config (Helm release mine"), ContainSubstring("data[cloud.conf]")), HavePrefix("ServiceAccount kube-system/"+ccm)))
+		And(HavePrefix("Secret kube-system/cloud-config (Helm release mine"), ContainSubstring("data[cloud.conf]")),
+		HavePrefix("ServiceAccount kube-system/"+ccm)))
 	w.passes(3)
 	g.Expect(w.condition("Ready")).To(HaveField("Reason", "AdoptionPlanned"))
 	for object, version := range before {

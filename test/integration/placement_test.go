@@ -68,7 +68,8 @@ func (w *world) kindsBeside() map[string]int {
 	w.t.Helper()
 	found := map[string]int{}
 	for kind, list := range map[string]client.ObjectList{
-		"Deployment": &appsv1.DeploymentList{}, "Secret": &corev1.SecretList{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
+		"Deployment": &appsv1.DeploymentList{}, "Secret": &corev1.SecretList{},
+		"PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
 	} {
 		NewWithT(w.t).Expect(
 			suite.client.List(w.t.Context(), list, client.InNamespace(w.namespace), client.HasLabels{manifest.ClusterLabel}),

@@ -182,7 +182,8 @@ func TestProviderProfileOfAFinishedCluster(t *testing.T) {
 
 	putProfile(t, "simcloud", airGapped)
 	mirrored := func(*ucv1.Cluster) bool {
-		return w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image == "mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest
+		image := w.podSpecOf(&appsv1.Deployment{}, ccm).Containers[0].Image
+		return image == "mirror.example.com/all/simcloud/"+ccm+":v1.30.99@"+someDigest
 	}
 	w.until("the CCM of the mirror", mirrored)
 }

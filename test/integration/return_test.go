@@ -157,7 +157,8 @@ func TestTheRecordIsOfKCMsDeployment(t *testing.T) {
 	g.Expect(w.user.client.List(t.Context(), inTenant)).To(Succeed())
 	g.Expect(inTenant.Items).NotTo(ContainElement(HaveField("Name", secret.Name)))
 	for _, other := range []client.Object{
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: w.status().Baseline.SecretName}}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: alpha + "-ccm-migration-addons"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: w.status().Baseline.SecretName}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: alpha + "-ccm-migration-addons"}},
 	} {
 		g.Expect(suite.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: other.GetName()}, other)).To(Succeed())
 		g.Expect(other.GetOwnerReferences()).To(Equal(secret.OwnerReferences), "a Cluster that returns needs it")

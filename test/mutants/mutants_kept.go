@@ -5,6 +5,9 @@ func keptReads() []mutant {
 	const rule = "kept reads"
 	return []mutant{
 		of(controlPlanePackage, rule, "the Lease of a Node is looked at now and then", "Reader.withNodes", always("known nodeNames")),
+		of(controlPlanePackage, rule, "a mark comes again when its namespace was forgotten",
+			"Changes.countLocked", becomes("newest", "c.newest[namespace] + 1")),
+		of(controlPlanePackage, rule, "a namespace is forgotten while another Cluster is read there", "Reader.Gone", never("Namespace")),
 		of(keptPackage, rule, "a change is not noticed", "Value.holds", judged("mark ==", "true")),
 		of(keptPackage, rule, "a read is kept for ever", "Value.holds", judged("MostAge", "true")),
 		of(keptPackage, rule, "a proof rests on what was kept", "Value.holds", judged("IsFresh", "true")),
@@ -30,6 +33,7 @@ func keptReads() []mutant {
 		of(machineControllerPackage, rule, "what is kept of owners lacks a new one", "readOwners", never("lacksOne")),
 		of(leasesPackage, rule, "the fence counts as open by its Role alone", "Elections.readFence",
 			becomes("Open sameContent", "fence.Open || err == nil && sameContent(want, live)")),
+		of(leasesPackage, rule, "processes beside the control plane are kept", "Elections.processes", without("access")),
 		of(leasesPackage, rule, "a proof takes a version that may be older than what was read", "leaseTracker.deliver", judged("exists", "true")),
 		of(factsPackage, rule, "a workload of someone else ends no look", "otherMemory.changed", skips("invalidate")),
 		of(machinesPackage, rule, "a volume is attached where the canary's pod was", "Canary.attachedTo", never("place")),

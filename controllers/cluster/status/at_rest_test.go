@@ -20,7 +20,8 @@ func inTreeStates() map[string]state {
 			summary{kstatus.FailedStatus, metav1.ConditionFalse, "NotSupported", "", metav1.ConditionTrue, says},
 		},
 		"in-tree with a KCM that cannot be looked at is in progress, and unknown": {
-			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged, passes.Blind("Could not look at Deployment x/kcm: timeout."), nil,
+			[]ucv1.Origin{ucv1.OriginInTree}, ucv1.StepInTree, passes.Unchanged,
+			passes.Blind("Could not look at Deployment x/kcm: timeout."), nil,
 			summary{kstatus.InProgressStatus, metav1.ConditionUnknown, "CouldNotLook", metav1.ConditionTrue, "", "Could not look at " +
 				"Deployment x/kcm: timeout."},
 		},
@@ -65,13 +66,13 @@ func rolledBackStates() map[string]state {
 		},
 		"rolling back is in progress": {
 			migrating, ucv1.StepRollbackRoll, passes.Unchanged, passes.Waiting("WaitingForMachines", "Waiting."), nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Step RollbackRoll: Waiting."},
+			summary{kstatus.InProgressStatus, no, "WaitingForMachines", yes, "", "Waiting."},
 		},
 		"rolled back is ready": {
 			migrating, ucv1.StepRolledBack, passes.Unchanged, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "",
-				"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than " +
-					"status.rollback.finishedAt and spec.handover.rollback is false."},
+				"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is " +
+					"later than status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
 		"rolled back, and its control plane sleeps, is ready": {
 			migrating,
@@ -85,9 +86,9 @@ func rolledBackStates() map[string]state {
 				},
 			),
 			nil,
-			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is rolled back; the control plane is scaled to 0, so " +
-				"whether KCM runs the cloud loops was not looked at. It starts again at spec.handover.retryAfter when that is later than " +
-				"status.rollback.finishedAt and spec.handover.rollback is false."},
+			summary{kstatus.CurrentStatus, yes, "RolledBack", "", "", "The migration is rolled back; the control plane is scaled " +
+				"to 0, so whether KCM runs the cloud loops was not looked at. It starts again at spec.handover.retryAfter when that " +
+				"is later than status.rollback.finishedAt and spec.handover.rollback is false."},
 		},
 		"rolled back, but KCM does not lead, is not ready": {
 			migrating,
@@ -95,7 +96,7 @@ func rolledBackStates() map[string]state {
 			passes.Unchanged,
 			passes.Waiting("WaitingForLeader", "The migration is rolled back, but no process runs them."),
 			nil,
-			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "Step RolledBack: The migration is rolled back, but no " +
+			summary{kstatus.InProgressStatus, no, "WaitingForLeader", yes, "", "The migration is rolled back, but no " +
 				"process runs them."},
 		},
 	}

@@ -19,7 +19,7 @@ func TestCloudLoopsThatNoManagerRunsComeFirst(t *testing.T) {
 	for name, tc := range map[string]state{
 		"for a moment, the wait is told": {
 			migrating, step, passes.Unchanged, passes.Unattended(false, false, passes.Waiting("ProvingSilence", "Waiting.")), nil,
-			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Step Handover: Waiting."},
+			summary{kstatus.InProgressStatus, no, "ProvingSilence", yes, "", "Waiting."},
 		},
 		"for too long, Ready says so": {
 			migrating, step, passes.Unchanged, passes.Unattended(true, false, passes.Waiting("ProvingSilence", "Waiting.")), nil,
@@ -46,7 +46,9 @@ func TestCloudLoopsThatNoManagerRunsComeFirst(t *testing.T) {
 			g := NewWithT(t)
 			after := reported(t, passOf(passes.ClusterOf(tc.origins[0], tc.change), passes.Decided(tc.origins[0], tc.step, tc.decide)))
 			g.Expect(summaryOf(t, after)).To(Equal(tc.want))
-			g.Expect(passes.Condition(after, ucv1.CloudLoopsAttendedCondition)).To(And(HaveField("Status", no), HaveField("Message", passes.NoManager)))
+			g.Expect(passes.Condition(after, ucv1.CloudLoopsAttendedCondition)).To(
+				And(HaveField("Status", no), HaveField("Message", passes.NoManager)),
+			)
 		})
 	}
 }
@@ -80,7 +82,10 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 func TestWhatIsUndecidedStaysAsItWas(t *testing.T) {
 	g := NewWithT(t)
 	origin, step := ucv1.OriginMigrating, ucv1.StepFinished
-	before := reported(t, passOf(passes.ClusterOf(origin, passes.Completed), passes.Decided(origin, step, passes.Unattended(true, true, passes.Nothing))))
+	before := reported(
+		t,
+		passOf(passes.ClusterOf(origin, passes.Completed), passes.Decided(origin, step, passes.Unattended(true, true, passes.Nothing))),
+	)
 	again := reported(t, passOf(before, passes.Decided(origin, step, func(d *migration.Decision) {
 		passes.Unattended(true, true, passes.Nothing)(d)
 		d.Attendance.Message, d.Attendance.Undecided = "Another sentence.", true

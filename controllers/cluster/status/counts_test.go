@@ -71,7 +71,9 @@ func TestInventoryInTheStatus(t *testing.T) {
 		"a step that is over twice leaves them once": {
 			pass: rolling(ucv1.StepVerify, balancers(2, 0), balancers(2, 0)),
 			when: func(s *Pass) {
-				s.Cluster.Status.Inventory = &ucv1.InventoryStatus{AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Unexplained: 7}, {Step: ucv1.StepAddons}}}
+				s.Cluster.Status.Inventory = &ucv1.InventoryStatus{
+					AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepRoll, Unexplained: 7}, {Step: ucv1.StepAddons}},
+				}
 			},
 			want: &ucv1.InventoryStatus{AfterSteps: []ucv1.InventoryAfterStep{{Step: ucv1.StepAddons}, {Step: ucv1.StepRoll}}},
 		},

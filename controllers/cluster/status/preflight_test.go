@@ -39,7 +39,8 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	after := reported(t, passOf(passes.ClusterOf(ucv1.OriginMigrating), blockedBy(findings...)))
 	status := after.Status.Preflight
 	g.Expect(status).To(And(
-		HaveField("Blocking", int32(1)), HaveField("NotLookedAt", int32(1)), HaveField("Accepted", int32(1)), HaveField("Warnings", int32(1)), HaveField("Infos", int32(11)),
+		HaveField("Blocking", int32(1)), HaveField("NotLookedAt", int32(1)), HaveField("Accepted", int32(1)),
+		HaveField("Warnings", int32(1)), HaveField("Infos", int32(11)),
 	))
 	g.Expect(status.Findings).To(HaveLen(10))
 	g.Expect(status.Findings[0]).To(And(HaveField("ID", "NodeNotReady"), HaveField("Objects", HaveLen(10)),
@@ -60,7 +61,9 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g.Expect(reported(t, later).Status.Preflight).To(Equal(after.Status.Preflight), "a pass that did not judge says nothing")
 	later.Decision.Findings = []observation.Finding{}
 	gone := reported(t, later).Status.Preflight
-	g.Expect(gone).To(And(HaveField("Blocking", int32(0)), HaveField("Findings", BeEmpty())), "one that judged and found nothing says so")
+	g.Expect(gone).To(
+		And(HaveField("Blocking", int32(0)), HaveField("Findings", BeEmpty())), "one that judged and found nothing says so",
+	)
 	g.Expect(gone.JudgedAt.Time).To(BeTemporally("==", later.Now))
 
 	started := passOf(after.DeepCopy(), decision)
@@ -72,7 +75,9 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 	expire := observation.Finding{ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.", Action: "Renew them."}
 	shown := func(id string, accepted bool) ucv1.PreflightFinding {
-		return ucv1.PreflightFinding{ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them."}
+		return ucv1.PreflightFinding{
+			ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them.",
+		}
 	}
 	full := make([]ucv1.PreflightFinding, maxFindings)
 	for i := range full {
@@ -87,7 +92,8 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 	}{
 		"they will run out": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("LeaseLong", false)}},
-			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire", "LeaseLong"}, warnings: 2, changed: true,
+			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire", "LeaseLong"}, warnings: 2,
+			changed: true,
 		},
 		"they will run out, and nothing was found before": {
 			found: observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1, changed: true,
@@ -131,7 +137,9 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 
 func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 	g := NewWithT(t)
-	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
+	s := passOf(
+		passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}),
+	)
 	s.Cluster.Status.StartedAt = passes.At(passes.Start())
 	g.Expect(statusOf(s).Preflight).To(BeNil())
 
@@ -139,11 +147,15 @@ func TestFieldsWithoutEffectAreWatchedOnAfterTheStart(t *testing.T) {
 	s.Credentials = observation.Known([]observation.Finding{{ID: preflight.CredentialsExpire, Severity: observation.Warning}})
 	first := reported(t, s)
 	g.Expect(first.Status.Preflight).To(And(HaveField("Warnings", int32(2)), HaveField("Findings", HaveLen(2))))
-	g.Expect(first.Status.Preflight.Findings[1]).To(And(HaveField("ID", preflight.FieldWithoutEffect), HaveField("Message", ContainSubstring("spec.paused: true"))))
+	g.Expect(first.Status.Preflight.Findings[1]).To(
+		And(HaveField("ID", preflight.FieldWithoutEffect), HaveField("Message", ContainSubstring("spec.paused: true"))),
+	)
 
 	again := passOf(first, s.Decision)
 	again.Credentials, again.Now = s.Credentials, s.Now.Add(time.Hour)
 	g.Expect(statusOf(again).Preflight).To(Equal(first.Status.Preflight), "what stays is not written again")
 	again.Cluster.Spec.Mode = ucv1.MigrateMode
-	g.Expect(statusOf(again).Preflight).To(And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field")
+	g.Expect(statusOf(again).Preflight).To(
+		And(HaveField("Warnings", int32(1)), HaveField("Findings", HaveLen(1))), "it goes with the field",
+	)
 }

@@ -1,8 +1,6 @@
 package status
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -123,20 +121,21 @@ func progressReason(p *Pass) string {
 	return ucv1.ActingReason
 }
 
+// progressMessage does not name the step: status.step does.
 func progressMessage(p *Pass) observation.Text {
-	prefix, leaving := fmt.Sprintf("Step %s: ", p.Decision.Step), ""
+	leaving := ""
 	if p.Decision.Calls() == nil && p.Decision.Leaving != "" { // A failure says it itself, as a wait does.
 		leaving = p.Decision.Leaving + " "
 	}
 	switch {
 	case p.ActErr != nil:
-		return observation.Say(prefix + "could not act, trying again; the cause is in the controller's log. " + leaving + p.tried())
+		return observation.Say("Could not act, trying again; the cause is in the controller's log. " + leaving + p.tried())
 	case p.Decision.Wait != nil:
-		return observation.Say(prefix, p.Decision.Wait.Text())
+		return p.Decision.Wait.Text()
 	case p.Decision.Next() != nil:
-		return observation.Say(prefix + leaving + p.Decision.Next().Why)
+		return observation.Say(leaving + p.Decision.Next().Why)
 	}
-	return observation.Say(prefix + "working.")
+	return observation.Say("Working.")
 }
 
 // setAttended keeps what was said while nothing new is known, so that a restart of ours changes nothing.

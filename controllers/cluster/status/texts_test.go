@@ -1,8 +1,10 @@
 package status
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,4 +107,33 @@ func TestMessagesAreLeftOut(t *testing.T) {
 		Conditions: []metav1.Condition{{Type: "Ready", Reason: "Acting", Message: NotShown}},
 		Timeline:   []ucv1.TimelineEntry{{Message: NotShown, Actor: "a"}, {Actor: "b"}},
 	}))
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	for name, message := range map[string]string{
+		"of plain letters":           strings.Repeat("a", 5000),
+		"of two bytes a letter":      strings.Repeat("ä", 5000),
+		"of two bytes, one step off": "a" + strings.Repeat("ä", 5000),
+		"of three bytes a letter":    strings.Repeat("€", 5000),
+		"of three bytes, a step off": "a" + strings.Repeat("€", 5000),
+		"of three bytes, two steps":  "aa" + strings.Repeat("€", 5000),
+		"that is as long as may be":  strings.Repeat("a", 1024),
+		"that is longer by one":      strings.Repeat("a", 1025),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for _, decide := range []func(*migration.Decision){
+				passes.Waiting("RollingOut", message), passes.Failing("InputInvalid", message),
+				passes.Doing(outcome.ActionApplyAddons, message),
+			} {
+				after := reported(
+					t, passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepPreflight, decide)),
+				)
+				for _, c := range after.Status.Conditions {
+					g.Expect(len(c.Message)).To(BeNumerically("<=", 1024), c.Type)
+					g.Expect(utf8.ValidString(c.Message)).To(BeTrue(), "a cut character comes back as another one, and every pass writes")
+				}
+			}
+		})
+	}
 }

@@ -33,13 +33,15 @@ func kinds(timeline []ucv1.TimelineEntry) map[ucv1.TimelineKind]int {
 
 func notReady(c *ucv1.Cluster) {
 	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
-		Type: "Ready", Status: metav1.ConditionFalse, Reason: "BlockedMachines", Message: "Blocked.", LastTransitionTime: *passes.At(passes.Start()),
+		Type: "Ready", Status: metav1.ConditionFalse, Reason: "BlockedMachines", Message: "Blocked.",
+		LastTransitionTime: *passes.At(passes.Start()),
 	})
 }
 
 func pausedAlready(c *ucv1.Cluster) {
 	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
-		Type: "Paused", Status: metav1.ConditionTrue, Reason: "Paused", Message: "Paused.", LastTransitionTime: *passes.At(passes.Start()),
+		Type: "Paused", Status: metav1.ConditionTrue, Reason: "Paused", Message: "Paused.",
+		LastTransitionTime: *passes.At(passes.Start()),
 	})
 }
 
@@ -125,14 +127,17 @@ func TestTimelineIsBounded(t *testing.T) {
 			}, ucv1.TimelineFailure,
 		},
 		"one that has room keeps all": {
-			entries(ucv1.TimelineAction, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineAction: 49}, ucv1.TimelineAction,
+			entries(ucv1.TimelineAction, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineAction: 49},
+			ucv1.TimelineAction,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			c := passes.ClusterOf(ucv1.OriginMigrating, passes.AtStep(ucv1.StepMachineController))
 			c.Status.Timeline = tc.before
-			s := passOf(c, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing(outcome.ActionRollMachineDeployment, "Rolling.")))
+			s := passOf(
+				c, passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, passes.Doing(outcome.ActionRollMachineDeployment, "Rolling.")),
+			)
 			got := reported(t, s).Status.Timeline
 			g.Expect(kinds(got)).To(Equal(tc.want))
 			g.Expect(got[0].Kind).To(Equal(tc.first))
@@ -150,8 +155,13 @@ func TestTimelineMessagesAreBounded(t *testing.T) {
 		"of them, two steps off": "aa" + strings.Repeat("€", 3000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, decide := range []func(*migration.Decision){passes.Failing("InputInvalid", message), passes.Doing(outcome.ActionApplyAddons, message)} {
-				s := passOf(passes.ClusterOf(ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll)), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, decide))
+			for _, decide := range []func(*migration.Decision){
+				passes.Failing("InputInvalid", message), passes.Doing(outcome.ActionApplyAddons, message),
+			} {
+				s := passOf(
+					passes.ClusterOf(ucv1.OriginMigrating, passes.AtStep(ucv1.StepRoll)),
+					passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, decide),
+				)
 				NewWithT(t).Expect(reported(t, s).Status.Timeline).To(HaveLen(1))
 			}
 		})
@@ -159,6 +169,8 @@ func TestTimelineMessagesAreBounded(t *testing.T) {
 }
 
 func TestInTreeClustersHaveNoTimeline(t *testing.T) {
-	after := reported(t, passOf(passes.ClusterOf(ucv1.OriginInTree), passes.Decided(ucv1.OriginInTree, ucv1.StepInTree, passes.Nothing)))
+	after := reported(
+		t, passOf(passes.ClusterOf(ucv1.OriginInTree), passes.Decided(ucv1.OriginInTree, ucv1.StepInTree, passes.Nothing)),
+	)
 	NewWithT(t).Expect(after.Status.Timeline).To(BeEmpty())
 }

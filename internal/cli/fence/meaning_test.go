@@ -110,8 +110,12 @@ func TestSilenceDoubt(t *testing.T) {
 		"a migration that did not start": {want: "status.handover.fenceOpenedAt is not set"},
 		"a fence that was never opened":  {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{}}}, want: "fenceOpenedAt is not set"},
 		"a fence that was opened while KCM has the migration lock": {
-			status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{Protocol: ucv1.LeaderMigrationProtocol, FenceOpenedAt: opened.FenceOpenedAt}}},
-			want:   "status.handover.lockTakenAt is not set",
+			status: ucv1.ClusterStatus{
+				Facts: ucv1.Facts{
+					Handover: &ucv1.HandoverStatus{Protocol: ucv1.LeaderMigrationProtocol, FenceOpenedAt: opened.FenceOpenedAt},
+				},
+			},
+			want: "status.handover.lockTakenAt is not set",
 		},
 		"a fence that was opened":            {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}}},
 		"a CCM that does not lead yet":       {status: ucv1.ClusterStatus{Facts: ucv1.Facts{Handover: opened}, Conditions: condition(ucv1.WaitingForLeaderReason)}},
@@ -150,7 +154,8 @@ func TestReopeningSaysWhatTheManagerDoes(t *testing.T) {
 			c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"}
 		}, []string{"lets it go and leaves the fence closed"}, "again"},
 		"one that is abandoned and not deleted": {
-			func(c *ucv1.Cluster) { c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"} }, []string{"opens the fence again"}, "lets it go",
+			func(c *ucv1.Cluster) { c.Annotations = map[string]string{ucv1.AbandonAnnotation: "true"} },
+			[]string{"opens the fence again"}, "lets it go",
 		},
 		"one that is paused": {func(c *ucv1.Cluster) { c.Spec.Paused = true }, []string{"leaves the fence closed until you take " +
 			"that back"}, "opens"},

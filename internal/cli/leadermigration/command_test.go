@@ -77,7 +77,8 @@ func TestRenderWritesFiles(t *testing.T) {
 	}{
 		"one file for both managers": {"1.29", "1.30", "gce", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration.yaml"}},
 		"a file for each manager, because 1.21 knows no wildcard": {
-			"1.21", "1.22", "openstack", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml"},
+			"1.21", "1.22", "openstack",
+			[]string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml"},
 		},
 		"nothing where there is an error": {"1.30", "1.31", "azure", nil},
 	} {
@@ -175,7 +176,10 @@ func TestCheckJudgesFiles(t *testing.T) {
 		says []string
 	}{
 		"a hand-over to the next minor": {
-			[]string{"--kcm", "1.29.3=FILE", "--kcm", "1.30.1=off", "--ccm", "1.30.1=FILE", "--apiserver", "1.29.3", "--apiserver", "1.30.1"}, 0, []string{"0 errors, 0 warnings"},
+			[]string{
+				"--kcm", "1.29.3=FILE", "--kcm", "1.30.1=off", "--ccm", "1.30.1=FILE", "--apiserver", "1.29.3", "--apiserver", "1.30.1",
+			},
+			0, []string{"0 errors, 0 warnings"},
 		},
 		"a hand-over within one minor": {[]string{"--kcm", "1.30=FILE", "--ccm", "1.30=FILE"}, 3, []string{"error: OneManager"}},
 		"a hand-over within one minor that is meant": {
@@ -183,7 +187,8 @@ func TestCheckJudgesFiles(t *testing.T) {
 		},
 		"a hand-over within one minor that is spelled out": {[]string{"--from", "1.30", "--to", "1.30", "FILE"}, 0, []string{"0 errors, 1 warning"}},
 		"upstream's default": {
-			[]string{"--kcm", "1.29=default", "--ccm", "1.30=default"}, 3, []string{"error: RunsOnce", "loops:    route, service", "5 errors, 0 warnings"},
+			[]string{"--kcm", "1.29=default", "--ccm", "1.30=default"}, 3,
+			[]string{"error: RunsOnce", "loops:    route, service", "5 errors, 0 warnings"},
 		},
 		"a name that another Lease has":   {[]string{"--kcm", "1.29=FILE", "--lease", "a"}, 3, []string{"error: UniqueName"}},
 		"a CCM that ignores the lock":     {[]string{"--from", "1.28", "--to", "1.29", "--provider", "azure", "FILE", "FILE"}, 3, []string{"error: HonouredLock"}},

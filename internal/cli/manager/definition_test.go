@@ -36,7 +36,9 @@ func TestAnOldDefinitionIsSaidAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			reader := fake.NewClientBuilder().WithObjects(olderDefinition(t, tc.without)).WithInterceptorFuncs(interceptor.Funcs{
-				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				Get: func(
+					ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+				) error {
 					if tc.err != nil {
 						return tc.err
 					}

@@ -16,13 +16,15 @@ import (
 
 func somePlan() plan.Plan {
 	return plan.Plan{
-		Cluster:        "user-alpha/alpha",
-		Provider:       "openstack",
-		Version:        "1.25.16",
-		Now:            "It has not started.",
-		Digest:         "0123",
-		Summary:        "2 changes.",
-		Findings:       []observation.Finding{{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."}},
+		Cluster:  "user-alpha/alpha",
+		Provider: "openstack",
+		Version:  "1.25.16",
+		Now:      "It has not started.",
+		Digest:   "0123",
+		Summary:  "2 changes.",
+		Findings: []observation.Finding{
+			{Severity: observation.Blocking, ID: "ControlPlaneUnusable", Message: "A <b>finding</b>."},
+		},
 		Protocol:       ucv1.FencedProtocol,
 		ProtocolReason: "it holds.",
 		Outcome:        plan.Outcome{State: plan.Stalls, Step: ucv1.StepRoll, Reason: "BlockedMachines", Message: "One is paused."},
@@ -55,14 +57,16 @@ func TestPlanForPeople(t *testing.T) {
 	out := &bytes.Buffer{}
 	g.Expect(writePlan(out, "text", somePlan())).To(Succeed())
 	for _, line := range []string{
-		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123", "  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
+		"Plan of Cluster user-alpha/alpha (openstack, Kubernetes 1.25.16)\nIt has not started.\n2 changes.\nDigest 0123",
+		"  ControlPlaneUnusable (Blocking)\n    A <b>finding</b>.",
 		"HAND-OVER by protocol Fenced: it holds.", "  step Addons\n    1. ApplyAddons, user cluster\n       Applying.\n       " +
 			"change Deployment kube-system/ccm",
 		"           spec.replicas: 1 -> 2", "         ! a note", "     - FreeLease, user cluster, only when it is needed",
 		"It stops at step Roll, and a person has to act: BlockedMachines. One is paused.",
 		"MachineDeployment kube-system/a: 1 Machines, about 1m30s. One more.", "pods that move: 3", "PodDisruptionBudget web/front: " +
 			"2 pods here, 0 may go now",
-		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)", "People are absent.",
+		"DURATION: about 6m30s", "After change 1, at step Complete. It is completed.", "--cloud-provider: openstack -> (none)",
+		"People are absent.",
 	} {
 		g.Expect(out.String()).To(ContainSubstring(line))
 	}
@@ -70,7 +74,11 @@ func TestPlanForPeople(t *testing.T) {
 
 func TestPlanForPrograms(t *testing.T) {
 	g := NewWithT(t)
-	for format, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(data []byte, into any) error { return yaml.Unmarshal(data, into) }} {
+	for format, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(
+		data []byte, into any,
+	) error {
+		return yaml.Unmarshal(data, into)
+	}} {
 		out, again := &bytes.Buffer{}, plan.Plan{}
 		g.Expect(writePlan(out, format, somePlan())).To(Succeed())
 		g.Expect(read(out.Bytes(), &again)).To(Succeed())
@@ -85,7 +93,10 @@ func TestPlanAsOnePage(t *testing.T) {
 	g.Expect(writePlan(out, "html", somePlan())).To(Succeed())
 	page := out.String()
 	g.Expect(page).To(And(HavePrefix("<!DOCTYPE html>"), HaveSuffix("</html>\n")))
-	for _, part := range []string{"user-alpha/alpha", "A &lt;b&gt;finding&lt;/b&gt;.", "<code>spec.replicas</code>", "web/front", "After change 1", "6m30s", "only when it is needed"} {
+	for _, part := range []string{
+		"user-alpha/alpha", "A &lt;b&gt;finding&lt;/b&gt;.", "<code>spec.replicas</code>", "web/front", "After change 1",
+		"6m30s", "only when it is needed",
+	} {
 		g.Expect(page).To(ContainSubstring(part))
 	}
 	for _, outside := range []string{"http:", "https:", "<script", "src=", "<link", "@import", "url("} {

@@ -39,7 +39,8 @@ func TestRenderWithAProfile(t *testing.T) {
 			profile: profileHead + "  mirror: []\n", code: 1, stderr: `unknown field "mirror"`,
 		},
 		"another kind": {
-			profile: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", code: 1, stderr: "is not the manifest of a ProviderProfile: write apiVersion usercluster.k8c.io/v1alpha1",
+			profile: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", code: 1,
+			stderr: "is not the manifest of a ProviderProfile: write apiVersion usercluster.k8c.io/v1alpha1",
 		},
 		"no YAML": {profile: "{", code: 1, stderr: "is not a ProviderProfile: "},
 	} {
@@ -57,7 +58,9 @@ func TestRenderWithAProfile(t *testing.T) {
 			}
 		})
 	}
-	_, stderr, code := execute("render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--profile", config+"x")
+	_, stderr, code := execute(
+		"render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--profile", config+"x",
+	)
 	g := NewWithT(t)
 	g.Expect(code).To(Equal(1))
 	g.Expect(stderr).To(ContainSubstring("--profile: open "))
@@ -69,5 +72,7 @@ func TestTheSampleProfileCanBeUsed(t *testing.T) {
 		"--profile", filepath.Join("..", "..", "..", "config", "samples", "provider_profile.yaml"), "--images")
 	g.Expect(stderr).To(BeEmpty())
 	g.Expect(code).To(Equal(0))
-	g.Expect(stdout).To(ContainSubstring("mirror.example.com/k8s/provider-os/openstack-cloud-controller-manager:v1.30.3@sha256:0000"))
+	g.Expect(stdout).To(
+		ContainSubstring("mirror.example.com/k8s/provider-os/openstack-cloud-controller-manager:v1.30.3@sha256:0000"),
+	)
 }

@@ -84,14 +84,19 @@ func TestRenderPlacement(t *testing.T) {
 		stdout, stderr string
 	}{
 		"a CCM beside the control plane": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "ControlPlane", "--namespace", "user-a", "--name", "a"},
+			args: []string{
+				"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "ControlPlane",
+				"--namespace", "user-a", "--name", "a",
+			},
 			stdout: "    ccm-migration.k8c.io/cluster: a\n  name: a-openstack-cloud-controller-manager\n  namespace: user-a\n",
 		},
 		"a configuration that lacks what a CCM beside the control plane needs": {
-			args: []string{"--provider", "aws", "--kubernetes", "1.30", "--cloud-config", onInstance, "--placement", "ControlPlane"}, code: 1, stderr: "lacks VPC",
+			args: []string{"--provider", "aws", "--kubernetes", "1.30", "--cloud-config", onInstance, "--placement", "ControlPlane"},
+			code: 1, stderr: "lacks VPC",
 		},
 		"a place that is none": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "Elsewhere"}, code: 2, stderr: "none of UserCluster and ControlPlane",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--placement", "Elsewhere"},
+			code: 2, stderr: "none of UserCluster and ControlPlane",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,23 +123,30 @@ func TestRender(t *testing.T) {
 			stdout: "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\nregistry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher",
 		},
 		"JSON is a list": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"}, stdout: `"kind": "List"`,
+			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"},
+			stdout: `"kind": "List"`,
 		},
 		"routes go on when KCM ran them": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--routes", "--cluster-cidr", "10.0.0.0/8"},
+			args: []string{
+				"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--routes", "--cluster-cidr", "10.0.0.0/8",
+			},
 			stdout: "- --configure-cloud-routes=true",
 		},
 		"values are shown to whoever asks for them": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--show-secrets"}, stdout: "cloud.conf: W0dsb2Jh",
+			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "--show-secrets"},
+			stdout: "cloud.conf: W0dsb2Jh",
 		},
 		"a provider that is not in the catalogue": {
-			args: []string{"--provider", "cloudy", "--kubernetes", "1.30", "--cloud-config", config}, code: 2, stderr: `"cloudy" is not in the catalogue; it has`,
+			args: []string{"--provider", "cloudy", "--kubernetes", "1.30", "--cloud-config", config}, code: 2,
+			stderr: `"cloudy" is not in the catalogue; it has`,
 		},
 		"a minor that is not in the catalogue": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.23", "--cloud-config", config}, code: 1, stderr: "for Kubernetes 1.23 in the catalogue",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.23", "--cloud-config", config}, code: 1,
+			stderr: "for Kubernetes 1.23 in the catalogue",
 		},
 		"a version that is none": {
-			args: []string{"--provider", "openstack", "--kubernetes", "new", "--cloud-config", config}, code: 1, stderr: "write it like 1.30.14",
+			args: []string{"--provider", "openstack", "--kubernetes", "new", "--cloud-config", config}, code: 1,
+			stderr: "write it like 1.30.14",
 		},
 		"a file that is not there": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config +
@@ -144,7 +156,8 @@ func TestRender(t *testing.T) {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", broken}, code: 1, stderr: "lacks auth-url",
 		},
 		"a format that is none": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "toml"}, code: 2, stderr: "none of yaml and json",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "toml"}, code: 2,
+			stderr: "none of yaml and json",
 		},
 		"nothing to render": {code: 2, stderr: "are needed"},
 	} {

@@ -62,7 +62,7 @@ func newInstructionsReport(cluster *ucv1.Cluster) *instructionsReport {
 // text prints the report for people.
 func (r *instructionsReport) text(out io.Writer) error {
 	var text strings.Builder
-	text.WriteString("Cluster " + r.Cluster + "\n" + strings.TrimSpace(r.Message) + "\n")
+	text.WriteString("Cluster " + r.Cluster + ", at step " + orDash(string(r.Step)) + "\n" + strings.TrimSpace(r.Message) + "\n")
 	if len(r.Instructions) == 0 {
 		text.WriteString("\nThere is nothing to change now.\n")
 	} else {

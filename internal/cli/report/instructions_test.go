@@ -21,8 +21,8 @@ func TestInstructionsForPeople(t *testing.T) {
 					{Order: 3, Component: "kube-controller-manager", Node: "cp-0", Set: []string{"--controllers=*,-service"}, Remove: []string{"--cloud-config"}, Leader: true},
 				}
 			},
-			want: `Cluster user-alpha/alpha
-Step Handover: The cloud loops have to be switched off.
+			want: `Cluster user-alpha/alpha, at step Handover
+The cloud loops have to be switched off.
 
 One after the other; go on when the one before is done.
 
@@ -47,8 +47,8 @@ where the file is made from, or the next upgrade takes them back: for kubeadm, C
 					{Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kcm", Set: []string{"--controllers=*,-service"}},
 				}
 			},
-			want: `Cluster user-alpha/alpha
-Step Handover: The cloud loops have to be switched off.
+			want: `Cluster user-alpha/alpha, at step Handover
+The cloud loops have to be switched off.
 
 One after the other; go on when the one before is done.
 
@@ -58,14 +58,17 @@ One after the other; go on when the one before is done.
 		},
 		"nothing to do": {
 			cluster: func(c *ucv1.Cluster) { c.Spec.ControlPlane.Change = ucv1.InstructChange },
-			want:    "Cluster user-alpha/alpha\nStep Handover: The cloud loops have to be switched off.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nThe cloud loops have to be switched off.\n\n" +
+				"There is nothing to change now.\n",
 		},
 		"a control plane that we change": {
-			want: "Cluster user-alpha/alpha\nThe controller changes this control plane itself: spec.controlPlane.change is Apply.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nThe controller changes this control plane itself: " +
+				"spec.controlPlane.change is Apply.\n\nThere is nothing to change now.\n",
 		},
 		"a Cluster that is paused": {
 			cluster: func(c *ucv1.Cluster) { c.Spec.Paused = true },
-			want:    "Cluster user-alpha/alpha\nspec.paused is true: there are no instructions until that is taken back.\n\nThere is nothing to change now.\n",
+			want: "Cluster user-alpha/alpha, at step Handover\nspec.paused is true: there are no instructions until that is " +
+				"taken back.\n\nThere is nothing to change now.\n",
 		},
 	})
 }
@@ -82,7 +85,10 @@ func expectPrinted(t *testing.T, tests map[string]printed) {
 		t.Run(name, func(t *testing.T) {
 			g, out := NewWithT(t), &strings.Builder{}
 			cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user-alpha", Name: "alpha"}}
-			cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.ReadyCondition, Message: "Step Handover: The cloud loops have to be switched off."}}
+			cluster.Status.Step = ucv1.StepHandover
+			cluster.Status.Conditions = []metav1.Condition{
+				{Type: ucv1.ReadyCondition, Message: "The cloud loops have to be switched off."},
+			}
 			if test.cluster != nil {
 				test.cluster(cluster)
 			}

@@ -18,7 +18,9 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon().Add(-d)) }
 // cluster of the fixtures stands at a step of its table: the conditions of the rows before it are True.
 func clusterAt(name string, origin ucv1.Origin, step ucv1.Step, changes ...func(*ucv1.Cluster)) ucv1.Cluster {
 	on := origin != ucv1.OriginInTree
-	c := ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user-" + name, Name: name, CreationTimestamp: ago(time.Hour), Generation: 2}}
+	c := ucv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "user-" + name, Name: name, CreationTimestamp: ago(time.Hour), Generation: 2},
+	}
 	c.Spec.Version, c.Spec.Cloud.ProviderName, c.Spec.Features.ExternalCloudProvider = "1.30.14", "simcloud", &on
 	c.Spec.Cloud.ConfigSecretRef.Name = name + "-cloud-config"
 	c.Status.Origin, c.Status.Step, c.Status.ObservedGeneration = origin, step, 2
@@ -73,7 +75,8 @@ func stalls(reason, message string) func(*ucv1.Cluster) {
 		c.Status.About = observation.NamesOf(messages.Said(message)[0].Objects)
 		set(c, ucv1.StalledCondition, metav1.ConditionTrue, reason, message, 12*time.Minute)
 		c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
-			Time: ago(12 * time.Minute), Kind: ucv1.TimelineFailure, Step: c.Status.Step, Reason: reason, Message: message, Actor: ucv1.FieldManager,
+			Time: ago(12 * time.Minute), Kind: ucv1.TimelineFailure, Step: c.Status.Step, Reason: reason, Message: message,
+			Actor: ucv1.FieldManager,
 		})
 	}
 }
@@ -102,26 +105,31 @@ func vouched(c *ucv1.Cluster) {
 		{Field: "spec.rollout.acceptNodes", Value: "bastion", By: "kubectl-edit", SeenAt: ago(15 * time.Minute)},
 	}
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
-		Time: ago(15 * time.Minute), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepRoll, Actor: "kubectl-edit", Objects: []string{"bastion"},
+		Time: ago(15 * time.Minute), Kind: ucv1.TimelineAcceptance, Step: ucv1.StepRoll, Actor: "kubectl-edit",
+		Objects: []string{"bastion"},
 		Message: "Accepted in spec.rollout.acceptNodes: bastion.",
 	})
 }
 
 func rolled(c *ucv1.Cluster) {
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
-		Time: ago(13 * time.Minute), Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Actor: ucv1.FieldManager, Action: "RollMachineDeployment",
+		Time: ago(13 * time.Minute), Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Actor: ucv1.FieldManager,
+		Action:  "RollMachineDeployment",
 		Message: "Rolling MachineDeployment kube-system/pool-a.", Objects: []string{"MachineDeployment kube-system/pool-a"},
 	})
 }
 
 // stillMoves is what the controller says of a pause in the middle of a roll.
-const stillMoves = "spec.paused is true: the controller changes nothing. No further step is granted to MachineDeployment kube-system/pool-a, but the " +
-	"machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on deleting the Machines that are going; its own Deployment " +
-	"at 0 replicas stops that, spec.paused of a MachineDeployment does not."
+const stillMoves = "spec.paused is true: the controller changes nothing. No further step is granted to MachineDeployment " +
+	"kube-system/pool-a, but the machine-controller still replaces what maxSurge and maxUnavailable allow, and goes on " +
+	"deleting the Machines that are going; its own Deployment at 0 replicas stops that, spec.paused of a MachineDeployment " +
+	"does not."
 
 func held(c *ucv1.Cluster) {
 	c.Spec.Paused = true
-	stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")(c)
+	stands(
+		metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.",
+	)(c)
 	set(c, ucv1.PausedCondition, metav1.ConditionTrue, ucv1.PausedReason, stillMoves, 5*time.Minute)
 	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
 		Time: ago(5 * time.Minute), Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-patch", Reason: "Paused",
@@ -132,23 +140,37 @@ func held(c *ucv1.Cluster) {
 func rolledBack(c *ucv1.Cluster) {
 	began := ago(4 * time.Minute)
 	c.Status.Rollback = &ucv1.RollbackStatus{StartedAt: &began, MachineControllerRevertedAt: &began}
-	c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{Time: began, Kind: ucv1.TimelineStep, Step: ucv1.StepRollbackRoll, Actor: ucv1.FieldManager})
+	c.Status.Timeline = append(
+		c.Status.Timeline,
+		ucv1.TimelineEntry{Time: began, Kind: ucv1.TimelineStep, Step: ucv1.StepRollbackRoll, Actor: ucv1.FieldManager},
+	)
 }
 
 func completed(c *ucv1.Cluster) {
 	done := ago(10 * time.Minute)
 	c.Status.CompletedAt = &done
-	set(c, ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is completed.", 10*time.Minute)
+	set(
+		c, ucv1.ReadyCondition, metav1.ConditionTrue, ucv1.MigratedReason,
+		"The migration to the external cloud provider is completed.", 10*time.Minute,
+	)
 }
 
 func unreachable(c *ucv1.Cluster) {
-	stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look at the addons: The API server of the user cluster does not answer.")(c)
-	set(c, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.UnreachableReason, "The API server of the user cluster does not answer", 12*time.Minute)
+	stands(
+		metav1.ConditionUnknown, ucv1.CouldNotLookReason,
+		"Could not look at the addons: The API server of the user cluster does not answer.",
+	)(c)
+	set(
+		c, ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.UnreachableReason,
+		"The API server of the user cluster does not answer", 12*time.Minute,
+	)
 }
 
-const loopsUnattended = "No manager has run the cloud loops (service-lb-controller) since 2026-01-01T11:55:00Z: no process of Deployment user-psi/kube-controller-manager " +
-	"runs them, and the CCM may not lead yet. New Nodes stay tainted, and load balancers and routes do not change. " +
-	"The kubeconfig in Secret user-psi/psi-kubeconfig, key value has no credentials in its current context: embed a client certificate or a token."
+const loopsUnattended = "No manager has run the cloud loops (service-lb-controller) since 2026-01-01T11:55:00Z: no " +
+	"process of Deployment user-psi/kube-controller-manager runs them, and the CCM may not lead yet. " +
+	"New Nodes stay tainted, and load balancers and routes do not change. " +
+	"The kubeconfig in Secret user-psi/psi-kubeconfig, key value has no credentials in its current context: embed a client " +
+	"certificate or a token."
 
 func unattendedFor(since time.Duration) func(*ucv1.Cluster) {
 	return func(c *ucv1.Cluster) {
@@ -163,7 +185,9 @@ func fleet() []ucv1.Cluster {
 	fresh.Status = ucv1.ClusterStatus{}
 	return []ucv1.Cluster{
 		clusterAt("alpha", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 7, 0), byFence(""), vouched, rolled,
-			stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+			stands(
+				metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.",
+			)),
 		clusterAt("beta", ucv1.OriginExternal, ucv1.StepFinished, machines(2, 2, 0), byFence(""), stands(metav1.ConditionTrue, ucv1.ExternalReason,
 			"The cluster was created with the external cloud provider; its addons are applied.")),
 		clusterAt("gamma", ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""), stalls(ucv1.BlockedMachinesReason,
@@ -174,21 +198,28 @@ func fleet() []ucv1.Cluster {
 				"Condition ReadyToMigrate says what a look into the user cluster found."), lookedAhead),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
-			"Step Handover: Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
+			"Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
 		clusterAt("eta", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 6, 0), byFence(""), held),
 		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepRollbackRoll, machines(4, 6, 0), byFence(""), rolledBack, stands(metav1.ConditionFalse,
-			ucv1.WaitingForMachinesReason, "Step RollbackRoll: Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
-		clusterAt("iota-with-a-name-that-is-longer-than-anybody-needs", ucv1.OriginMigrating, ucv1.StepFinished, machines(5, 5, 0), byFence(""), completed),
+			ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+		clusterAt(
+			"iota-with-a-name-that-is-longer-than-anybody-needs", ucv1.OriginMigrating, ucv1.StepFinished, machines(5, 5, 0),
+			byFence(""), completed,
+		),
 		clusterAt("kappa", ucv1.OriginMigrating, ucv1.StepComplete, machines(5, 5, 0), byFence(""), stands(metav1.ConditionFalse,
-			ucv1.WaitingBeforePointOfNoReturnReason, "Step Complete: Everything is proven; spec.handover.pauseBeforePointOfNoReturn is true.")),
+			ucv1.WaitingBeforePointOfNoReturnReason, "Everything is proven; spec.handover.pauseBeforePointOfNoReturn is true.")),
 		fresh,
 		clusterAt("mu", ucv1.OriginMigrating, ucv1.StepAddons, func(c *ucv1.Cluster) { c.DeletionTimestamp = &paused },
-			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Step Addons: Letting the deleted Cluster go.")),
+			stands(metav1.ConditionFalse, ucv1.DeletingReason, "Letting the deleted Cluster go.")),
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
-			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is later than status.rollback.finishedAt and spec.handover.rollback is false.")),
+			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is "+
+				"later than status.rollback.finishedAt and spec.handover.rollback is false.")),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second), stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
-			"Step Handover: Could not look at the fence: The API server of the user cluster does not answer.")),
-		clusterAt("psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute), stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended)),
+			"Could not look at the fence: The API server of the user cluster does not answer.")),
+		clusterAt(
+			"psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute),
+			stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended),
+		),
 	}
 }
 
@@ -205,10 +236,14 @@ func one(name string) *ucv1.Cluster {
 // lookedAhead is a cluster whose feature is off, and two things are in the way.
 func lookedAhead(c *ucv1.Cluster) {
 	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
-		Type: ucv1.ReadyToMigrateCondition, Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: "2 findings block a migration: " +
-			"DisruptionBudgetNeverAllows, NodeNotReady; also 1 warning. status.preflight has the worst, status.lookAhead says when it was looked at.",
+		Type: ucv1.ReadyToMigrateCondition, Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason,
+		Message: "2 findings block a migration: DisruptionBudgetNeverAllows, NodeNotReady; also 1 warning. " +
+			"status.preflight has the worst, status.lookAhead says when it was looked at.",
 	})
-	c.Status.Preflight = &ucv1.PreflightStatus{Blocking: 2, Warnings: 1, Findings: []ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node b."}}}
+	c.Status.Preflight = &ucv1.PreflightStatus{
+		Blocking: 2, Warnings: 1,
+		Findings: []ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node b."}},
+	}
 }
 
 func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }

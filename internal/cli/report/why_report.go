@@ -128,7 +128,7 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 		Since:      sinceOf(cluster, state),
 		Unattended: unattended(cluster),
 		Reason:     condition.Reason,
-		Message:    strings.TrimPrefix(condition.Message, "Step "+string(cluster.Status.Step)+": "),
+		Message:    condition.Message,
 	}
 	what.Paused = pausedToo(cluster, what.Reason)
 	switch state {

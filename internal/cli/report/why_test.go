@@ -82,7 +82,7 @@ func TestTheWayIntoAClusterIsInTheWayFirst(t *testing.T) {
 		"alpha",
 		ucv1.OriginMigrating,
 		ucv1.StepAddons,
-		stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Step Addons: Could not look."),
+		stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look."),
 	)
 	set(
 		&missing,
@@ -116,7 +116,7 @@ func TestAPauseSaysWhatStillMoves(t *testing.T) {
 		"alpha",
 		ucv1.OriginMigrating,
 		ucv1.StepRoll,
-		stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Step Roll: Waiting."),
+		stands(metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting."),
 	)
 	unseen.Spec.Paused = true
 	g.Expect(blockerOf(&unseen).Message).To(HaveSuffix("the controller has not said yet what it does not stop."))

@@ -43,7 +43,9 @@ func TestATenantsTextCommandsNoTerminal(t *testing.T) {
 	g := NewWithT(t)
 	out := &bytes.Buffer{}
 	painted := Screen{Colour: true}.Paint(Bad, "no\x1b[2J\x1b]0;title\x07 \u009b2Kmore\r\x1b[8mhidden")
-	g.Expect(Write(out, "text", nil, func(out io.Writer) error { _, err := io.WriteString(out, painted+"\n\tü\n"); return err })).To(
+	g.Expect(
+		Write(out, "text", nil, func(out io.Writer) error { _, err := io.WriteString(out, painted+"\n\tü\n"); return err }),
+	).To(
 		Succeed(),
 	)
 	g.Expect(out.String()).To(Equal("\x1b[1;31mno[2J]0;title 2Kmore[8mhidden\x1b[0m\n\tü\n"))
@@ -74,7 +76,10 @@ func TestCellsAndLines(t *testing.T) {
 func TestBars(t *testing.T) {
 	g := NewWithT(t)
 	s, ascii := Screen{}, Screen{ASCII: true}
-	for done, want := range map[float64]string{0: "····", 0.5: "██··", 1: "████", 2: "████", -1: "····", 0.53125: "██▏·", 0.99: "███▉"} {
+	for done, want := range map[float64]string{
+		0: "····", 0.5: "██··", 1: "████", 2: "████",
+		-1: "····", 0.53125: "██▏·", 0.99: "███▉",
+	} {
 		g.Expect(s.Bar(done, 4)).To(Equal(want))
 	}
 	g.Expect(ascii.Bar(0.53125, 4)).To(Equal("##--"))

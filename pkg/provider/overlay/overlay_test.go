@@ -88,7 +88,9 @@ func TestProfilesAreJudgedByAllMinors(t *testing.T) {
 
 func TestACatalogueThatCannotBeRenderedIsSaid(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(problems(nimbus{broken: true}, ucv1.ProviderProfileSpec{})).To(ConsistOf("the catalogue cannot be rendered: render nimbus: it rains."))
+	g.Expect(problems(nimbus{broken: true}, ucv1.ProviderProfileSpec{})).To(
+		ConsistOf("the catalogue cannot be rendered: render nimbus: it rains."),
+	)
 }
 
 func TestTheLastContainerIsChanged(t *testing.T) {

@@ -26,16 +26,21 @@ func TestBootstrapDataIsExternalBeforeMoreIsRolled(t *testing.T) {
 		never  string
 	}{
 		"the canary's is in-tree, and it is named": {
-			func(s *Scenario) { s.InTreeProfiles = []string{"a"} }, []string{"STALLED BootstrapDataNotExternal", "ccm-migration-canary", "--cloud-provider=external"}, "STALLED CanaryFailed",
+			func(s *Scenario) { s.InTreeProfiles = []string{"a"} },
+			[]string{"STALLED BootstrapDataNotExternal", "ccm-migration-canary", "--cloud-provider=external"},
+			"STALLED CanaryFailed",
 		},
 		"that of the next MachineDeployment is in-tree, and it is the last": {
-			func(s *Scenario) { s.InTreeProfiles = []string{"b"} }, []string{"waits WaitingForBootstrapData", "Secret cloud-init-settings/b-kube-system-provisioning-config"}, "",
+			func(s *Scenario) { s.InTreeProfiles = []string{"b"} },
+			[]string{"waits WaitingForBootstrapData", "Secret cloud-init-settings/b-kube-system-provisioning-config"}, "",
 		},
 		"it is written late": {
-			func(s *Scenario) { s.SlowBootstrap = 6 * simulation.Tick }, []string{"waits WaitingForBootstrapData", "newest revision"}, "STALLED",
+			func(s *Scenario) { s.SlowBootstrap = 6 * simulation.Tick },
+			[]string{"waits WaitingForBootstrapData", "newest revision"}, "STALLED",
 		},
 		"it is written too late, and a person is called until it is": {
-			func(s *Scenario) { s.SlowBootstrap = 14 * simulation.Tick }, []string{"STALLED BootstrapDataNotExternal", "newest revision"}, "STALLED CanaryFailed",
+			func(s *Scenario) { s.SlowBootstrap = 14 * simulation.Tick },
+			[]string{"STALLED BootstrapDataNotExternal", "newest revision"}, "STALLED CanaryFailed",
 		},
 		"it is not understood, and the Nodes decide": {
 			func(s *Scenario) { s.UnreadBootstrap = observation.BootstrapNotTold }, nil, "WaitingForBootstrapData",

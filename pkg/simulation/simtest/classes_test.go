@@ -42,13 +42,17 @@ func TestDefaultStorageClass(t *testing.T) {
 		},
 		"what a person makes of it later stays": {
 			with: []func(*Scenario){classes(class("standard", simulation.InTreePlugin, true)), func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "makes it the default again", When: Finished, Do: func(w *World) { MakeInTreeDefault(w, "standard") }}}
+				s.Interventions = []Intervention{
+					{Name: "makes it the default again", When: Finished, Do: func(w *World) { MakeInTreeDefault(w, "standard") }},
+				}
 			}},
 			want: []string{"standard"}, says: "person: makes it the default again",
 		},
 		"what a person makes of it before is left alone": {
 			with: []func(*Scenario){classes(class("standard", simulation.InTreePlugin, true)), func(s *Scenario) {
-				s.Interventions = []Intervention{{Name: "chooses another", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeDefault(w, "chosen") }}}
+				s.Interventions = []Intervention{
+					{Name: "chooses another", When: AtStep(ucv1.StepRoll), Do: func(w *World) { MakeDefault(w, "chosen") }},
+				}
 			}},
 			want: []string{"chosen"}, says: "the default is StorageClass chosen: it is left alone",
 		},

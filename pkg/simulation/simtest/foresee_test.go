@@ -128,7 +128,9 @@ func line(action outcome.Action) string {
 
 func TestAWorldGoesOnFromTheMiddle(t *testing.T) {
 	t.Parallel()
-	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepHandover, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepFinalize} {
+	for _, step := range []ucv1.Step{
+		ucv1.StepAddons, ucv1.StepHandover, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepFinalize,
+	} {
 		t.Run(string(step), func(t *testing.T) {
 			g := NewWithT(t)
 			scenario := plain()
@@ -146,7 +148,10 @@ func TestAWorldGoesOnFromTheMiddle(t *testing.T) {
 
 func TestWhatCouldNotBeLookedAtIsNotKnownInTheFuture(t *testing.T) {
 	t.Parallel()
-	for _, fact := range []string{"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "Machines", "Nodes", "Inventory", "OtherManagers", "StorageClasses"} {
+	for _, fact := range []string{
+		"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "Machines", "Nodes", "Inventory",
+		"OtherManagers", "StorageClasses",
+	} {
 		t.Run(fact, func(t *testing.T) {
 			g := NewWithT(t)
 			start := StartOf(NewWorld(rand.New(rand.NewPCG(1, 1)), plain()))

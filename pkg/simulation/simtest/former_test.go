@@ -70,7 +70,9 @@ func TestARightThatStays(t *testing.T) {
 	runScenarios(t, map[string]scenarioTest{
 		"is told at the end, and the migration is finished when a person deletes it": {
 			scenario: with(func(s *Scenario) {
-				s.Interventions = append([]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.Leases.MayFreeKCM = false })...)
+				s.Interventions = append(
+					[]Intervention{protects}, then(ucv1.CouldNotActReason, func(w *World) { w.Leases.MayFreeKCM = false })...,
+				)
 			}), ends: ucv1.StepFinished, says: []string{"STALLED", "kubectl -n", "delete rolebinding,role"},
 		},
 		"holds up no rollback but its end": {

@@ -21,7 +21,9 @@ func TestADeletedClusterIsLeftAttended(t *testing.T) {
 			ChangeKCM(w, "gitops", map[string]string{"cloud-provider": "simcloud", "controllers": "*"})
 		},
 	}
-	silent := then(ucv1.CloudLoopsContendedReason, func(w *World) { ChangeKCM(w, "", map[string]string{"cloud-provider": "external"}) })[0]
+	silent := then(
+		ucv1.CloudLoopsContendedReason, func(w *World) { ChangeKCM(w, "", map[string]string{"cloud-provider": "external"}) },
+	)[0]
 	rolls := func(w *World) bool { return w.invariants.restarts[w.Machines.Deployments[1].UID] > 0 }
 	leads := func(w *World) bool { return w.last.Step == ucv1.StepRoll && w.CCM.Leader() != nil }
 	at := func(when func(*World) bool, people ...Intervention) Scenario {

@@ -50,7 +50,8 @@ func TestLeaderMigration(t *testing.T) {
 			says: []string{"RemoveLock", "ConfigMap", "Lease", "Role"},
 		},
 		"one KCM": {
-			scenario: locked(func(s *Scenario) { s.KCMReplicas = 1 }), ends: ucv1.StepFinished, says: []string{"ReleaseLock", "was seen to end"},
+			scenario: locked(func(s *Scenario) { s.KCMReplicas = 1 }), ends: ucv1.StepFinished,
+			says: []string{"ReleaseLock", "was seen to end"},
 		},
 		"where leases are free it is refused": {
 			scenario: locked(func(s *Scenario) { s.LeasesAreFree = true }), ends: ucv1.StepPreflight, reason: ucv1.FenceIneffectiveReason,
@@ -67,11 +68,16 @@ func TestLeaderMigration(t *testing.T) {
 			ends: ucv1.StepFinished, says: []string{"STALLED Arming", "KCM is not system:kube-controller-manager"},
 		},
 		"KCM loses the lock while the CCM leads with it": {
-			scenario: putBack(func(w *World) bool { return w.last.Stage == "CCMArmed" && w.CCM.Leader() != nil }, map[string]string{"enable-leader-migration": "false"}), ends: ucv1.StepFinished,
+			scenario: putBack(
+				func(w *World) bool { return w.last.Stage == "CCMArmed" && w.CCM.Leader() != nil },
+				map[string]string{"enable-leader-migration": "false"},
+			),
+			ends: ucv1.StepFinished,
 			says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back while the CCM waits for the lock": {
-			scenario: putBack(atLine("Silent"), map[string]string{"controllers": "*"}), ends: ucv1.StepFinished, says: []string{"STALLED CloudLoopsContended"},
+			scenario: putBack(atLine("Silent"), map[string]string{"controllers": "*"}), ends: ucv1.StepFinished,
+			says: []string{"STALLED CloudLoopsContended"},
 		},
 		"KCM gets its loops back when all is done": {
 			scenario: locked(func(s *Scenario) {

@@ -221,7 +221,9 @@ func randomBootstraps(rng *rand.Rand, s *Scenario) {
 	s.SlowBootstrap = time.Duration(rng.IntN(4)) * simulation.Tick
 	switch {
 	case rng.IntN(4) == 0:
-		s.UnreadBootstrap = []observation.BootstrapKubelet{observation.BootstrapNotTold, observation.BootstrapRefused, observation.BootstrapMissing}[rng.IntN(3)]
+		s.UnreadBootstrap = []observation.BootstrapKubelet{
+			observation.BootstrapNotTold, observation.BootstrapRefused, observation.BootstrapMissing,
+		}[rng.IntN(3)]
 	case rng.IntN(4) == 0 && len(s.Pools) > 0 && len(s.Interventions) == 0:
 		s.InTreeProfiles, s.Interventions = []string{s.Pools[rng.IntN(len(s.Pools))].Name}, []Intervention{fixesProfiles()}
 	}
@@ -262,7 +264,10 @@ func meddlers(rng *rand.Rand, name string) []Intervention {
 
 // randomClasses are none at all, or some of which any may be the default.
 func randomClasses(rng *rand.Rand) (classes []simulation.Class) {
-	for _, class := range []simulation.Class{class("standard", simulation.InTreePlugin, true), class("fast", simulation.InTreePlugin, true), class("files", "csi.elsewhere", true)} {
+	for _, class := range []simulation.Class{
+		class("standard", simulation.InTreePlugin, true), class("fast", simulation.InTreePlugin, true),
+		class("files", "csi.elsewhere", true),
+	} {
 		if rng.IntN(2) == 0 {
 			class.Default = rng.IntN(3) > 0
 			classes = append(classes, class)

@@ -44,7 +44,9 @@ func TestEverySeedKeepsTheRulesWhenTheClusterReturns(t *testing.T) {
 		s, rng := randomScenario(seed), rand.New(rand.NewPCG(seed, 6))
 		var people []Intervention
 		for range 2 {
-			at, patience, away := time.Duration(rng.IntN(150))*simulation.Tick, time.Duration(rng.IntN(3)*40)*simulation.Tick, time.Duration(rng.IntN(30))*simulation.Tick
+			at := time.Duration(rng.IntN(150)) * simulation.Tick
+			patience := time.Duration(rng.IntN(3)*40) * simulation.Tick
+			away := time.Duration(rng.IntN(30)) * simulation.Tick
 			if rng.IntN(3) == 0 {
 				people = append(
 					people,

@@ -52,7 +52,9 @@ func TestTheWaitForVolumesIsForeseenWithoutGoingThroughIt(t *testing.T) {
 			g.Expect(future.Last.Step).To(Equal(ucv1.StepFinished), "%+v", future.Last)
 			g.Expect(future.Registering).To(BeNumerically("~", test.want, time.Minute))
 			g.Expect(
-				slices.ContainsFunc(future.Passes, func(f simulation.Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) }),
+				slices.ContainsFunc(
+					future.Passes, func(f simulation.Foreseen) bool { return does(f.Decision, outcome.ActionRollMachineDeployment) },
+				),
 			).To(BeTrue())
 		})
 	}

@@ -238,7 +238,9 @@ func TestRollbackAndRedoFromEveryLine(t *testing.T) {
 		"in the middle of the roll":  func(w *World) bool { return len(w.invariants.restarts) > 0 },
 		"when some Machines are new": func(w *World) bool { return w.invariants.replacing > 1 },
 	}
-	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify} {
+	for _, step := range []ucv1.Step{
+		ucv1.StepAddons, ucv1.StepHandover, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify,
+	} {
 		moments["at step "+string(step)] = AtStep(step)
 	}
 	for _, protocol := range start.Protocols() {
@@ -318,7 +320,9 @@ func killedTwice(first int, point KillPoint, later int) func(int, KillPoint, mig
 
 // rollbackMoments are the steps and lines before the point of no return.
 func rollbackMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) bool) {
-	for _, step := range []ucv1.Step{ucv1.StepAddons, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify} {
+	for _, step := range []ucv1.Step{
+		ucv1.StepAddons, ucv1.StepVolumeMigration, ucv1.StepMachineController, ucv1.StepRoll, ucv1.StepVerify,
+	} {
 		moments = append(moments, AtStep(step))
 	}
 	for _, line := range waitingLines(protocol) {

@@ -37,7 +37,9 @@ func newHosted(t *testing.T) *hosted {
 	h := &hosted{}
 	var count atomic.Int32
 	faults := dryRuns(&count)
-	faults.SubResourceCreate = func(_ context.Context, _ client.Client, name string, object, sub client.Object, _ ...client.SubResourceCreateOption) error {
+	faults.SubResourceCreate = func(
+		_ context.Context, _ client.Client, name string, object, sub client.Object, _ ...client.SubResourceCreateOption,
+	) error {
 		NewWithT(t).Expect(name).To(Equal("token"))
 		h.tokens.Add(1)
 		request := sub.(*authenticationv1.TokenRequest)
@@ -51,7 +53,9 @@ func newHosted(t *testing.T) *hosted {
 	h.Installer, h.clock = installerWith(faults, account)
 	beforeManagement := dryRuns(&count)
 	writes := beforeManagement.Patch
-	beforeManagement.Patch = func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	beforeManagement.Patch = func(
+		ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption,
+	) error {
 		if len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) == 0 {
 			h.wrote = append(h.wrote, obj.GetObjectKind().GroupVersionKind().Kind)
 		}

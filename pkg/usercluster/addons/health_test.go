@@ -83,7 +83,9 @@ func TestHealthOfAddons(t *testing.T) {
 		"with a pod that cannot start": {objects: append(node("a"), waiting),
 			unhealthy: []string{"Deployment kube-system/cloud-controller-manager: Replicas: 0/2 (container ccm: ImagePullBackOff)"}},
 		"without a Node": {objects: []client.Object{pending}, unschedulable: true,
-			unhealthy: []string{"Deployment kube-system/cloud-controller-manager: Replicas: 0/2 (not scheduled: 0/0 nodes are available)"}},
+			unhealthy: []string{
+				"Deployment kube-system/cloud-controller-manager: Replicas: 0/2 (not scheduled: 0/0 nodes are available)",
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -32,7 +32,9 @@ func TestRegisteredBy(t *testing.T) {
 		inTree   string
 	}{
 		"the CCM set the providerID": {
-			entries:  []metav1.ManagedFieldsEntry{fieldsOf("kubelet", "", `{"f:metadata":{}}`), fieldsOf("openstack-cloud-controller-manager", "", providerIDField)},
+			entries: []metav1.ManagedFieldsEntry{
+				fieldsOf("kubelet", "", `{"f:metadata":{}}`), fieldsOf("openstack-cloud-controller-manager", "", providerIDField),
+			},
 			external: observation.ProviderIDOwned,
 		},
 		"the node manager of Azure set it": {

@@ -38,7 +38,8 @@ func ccmPodOf(name string, owner ...metav1.OwnerReference) *corev1.Pod {
 func deploymentOf(name string, replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "infra", Name: name, UID: types.UID("uid-" + name), Annotations: map[string]string{"meta.helm.sh/release-name": "occm"},
+			Namespace: "infra", Name: name, UID: types.UID("uid-" + name),
+			Annotations: map[string]string{"meta.helm.sh/release-name": "occm"},
 		},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Template: corev1.PodTemplateSpec{Spec: ccmPodOf("").Spec}},
 	}
@@ -61,16 +62,20 @@ func TestOtherManagers(t *testing.T) {
 	finished := ccmPodOf("done")
 	finished.Status.Phase = corev1.PodSucceeded
 	flux := &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "occm", Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "cloud"}},
-		Spec:       appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: ccmPodOf("").Spec}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "infra", Name: "occm", Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "cloud"},
+		},
+		Spec: appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: ccmPodOf("").Spec}},
 	}
 	idleSet := &appsv1.DaemonSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "infra", Name: "nowhere"},
 		Spec:       appsv1.DaemonSetSpec{Template: corev1.PodTemplateSpec{Spec: ccmPodOf("").Spec}},
 	}
 	ours := Ours{
-		Inventory:  []addons.InventoryEntry{{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"}},
-		Workloads:  []observation.Ref{{Kind: "Deployment", Namespace: "infra", Name: "pruned"}, {Kind: "Deployment", Namespace: "infra", Name: "ccm"}},
+		Inventory: []addons.InventoryEntry{{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "infra", Name: "ours"}},
+		Workloads: []observation.Ref{
+			{Kind: "Deployment", Namespace: "infra", Name: "pruned"}, {Kind: "Deployment", Namespace: "infra", Name: "ccm"},
+		},
 		Identities: []string{"system:serviceaccount:infra:occm"},
 	}
 	for name, tc := range map[string]struct {
@@ -131,7 +136,9 @@ func TestManyLoosePodsAreListed(t *testing.T) {
 		objects = append(objects, pod)
 	}
 	gets := 0
-	s, _ := othersWith(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	s, _ := othersWith(interceptor.Funcs{Get: func(
+		ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+	) error {
 		gets++
 		return c.Get(ctx, key, object, options...)
 	}}, objects...)
@@ -142,7 +149,9 @@ func TestManyLoosePodsAreListed(t *testing.T) {
 func TestThatNoOneWasFoundIsRemembered(t *testing.T) {
 	g := NewWithT(t)
 	lists := 0
-	s, clk := othersWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	s, clk := othersWith(interceptor.Funcs{List: func(
+		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) error {
 		lists++
 		return c.List(ctx, list, options...)
 	}})
@@ -170,7 +179,9 @@ func TestThatNoOneWasFoundIsRemembered(t *testing.T) {
 func TestAProofTakesTheLookOfItsPass(t *testing.T) {
 	g := NewWithT(t)
 	lists := 0
-	s, _ := othersWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	s, _ := othersWith(interceptor.Funcs{List: func(
+		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) error {
 		lists++
 		return c.List(ctx, list, options...)
 	}})
@@ -191,7 +202,9 @@ func TestAPodThatNoWorkloadAnswersForIsReadOnceAsItIs(t *testing.T) {
 	gets := 0
 	pod, ccm := ccmPodOf("batch"), ccmPodOf("by-hand")
 	pod.Spec.Containers[0] = corev1.Container{Image: "batch:1"}
-	s, _ := othersWith(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	s, _ := othersWith(interceptor.Funcs{Get: func(
+		ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+	) error {
 		gets++
 		return c.Get(ctx, key, object, options...)
 	}}, pod)

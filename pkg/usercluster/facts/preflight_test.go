@@ -28,7 +28,8 @@ import (
 // preflightIdentity is that of some CCM.
 func preflightIdentity() manifest.Identity {
 	return manifest.Identity{
-		ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm", LeaseNamespace: "kube-system", LeaseName: "cloud-controller-manager",
+		ServiceAccountNamespace: "kube-system", ServiceAccountName: "ccm",
+		LeaseNamespace: "kube-system", LeaseName: "cloud-controller-manager",
 	}
 }
 
@@ -36,11 +37,14 @@ func TestPreflightReadsObjects(t *testing.T) {
 	g := NewWithT(t)
 	s, _ := preflightWith(interceptor.Funcs{}, preflightObjects()...)
 	aws, _ := provider.New().Facts("aws", "1.26.15")
-	read := s.Read(t.Context(), Input{Registries: aws.Registries, Identity: preflightIdentity(), Generation: 1, Source: observation.Ref{Kind: "Secret", Namespace: "a", Name: "b"}})
+	read := s.Read(t.Context(), Input{
+		Registries: aws.Registries, Identity: preflightIdentity(), Generation: 1,
+		Source: observation.Ref{Kind: "Secret", Namespace: "a", Name: "b"},
+	})
 
 	g.Expect(read.NodeDetails.Value()).To(ConsistOf(preflight.NodeDetail{
-		Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, PodCIDRs: []string{"10.0.0.0/24"}, KubeletVersion: "v1.25.16",
-		NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true, Attached: []string{"kubernetes.io/cinder/1"},
+		Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, PodCIDRs: []string{"10.0.0.0/24"},
+		KubeletVersion: "v1.25.16", NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true, Attached: []string{"kubernetes.io/cinder/1"},
 	}))
 	g.Expect(read.Services.Value()).To(ConsistOf(
 		And(HaveField("Name", "web"), HaveField("Ingress", []string{"192.0.2.1"})),
@@ -50,10 +54,15 @@ func TestPreflightReadsObjects(t *testing.T) {
 		Name: "data", Phase: "Bound", Plugin: "kubernetes.io/cinder", Terms: []preflight.Term{{"zone": {"z1"}}},
 	}))
 	g.Expect(read.Attachments.Value()).To(ConsistOf(preflight.Attachment{Name: "a", Attacher: "csi", Node: "n1", Problem: "busy"}))
-	g.Expect(read.Budgets.Value()).To(ConsistOf(preflight.Budget{Namespace: "default", Name: "web", Expected: 1, Healthy: 1, Stale: true}))
+	g.Expect(read.Budgets.Value()).To(
+		ConsistOf(preflight.Budget{Namespace: "default", Name: "web", Expected: 1, Healthy: 1, Stale: true}),
+	)
 	g.Expect(read.Pods.Value()).To(Equal(preflight.Pods{
-		Inline: map[string][]observation.Ref{"kubernetes.io/aws-ebs": {{Kind: "Pod", Namespace: "default", Name: "web"}}}, Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "default", Name: "ca"}},
-		Pulling: map[string][]observation.Ref{"1.dkr.ecr.eu-central-1.amazonaws.com": {{Kind: "Pod", Namespace: "default", Name: "web"}}},
+		Inline:      map[string][]observation.Ref{"kubernetes.io/aws-ebs": {{Kind: "Pod", Namespace: "default", Name: "web"}}},
+		Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "default", Name: "ca"}},
+		Pulling: map[string][]observation.Ref{
+			"1.dkr.ecr.eu-central-1.amazonaws.com": {{Kind: "Pod", Namespace: "default", Name: "web"}},
+		},
 	}))
 	g.Expect(read.Credentials.Value().Source.String()).To(Equal("Secret a/b"))
 	g.Expect(read.Server.IsUnknown()).To(BeTrue(), "there is no connection")
@@ -188,8 +197,9 @@ func TestPreflightCannotLook(t *testing.T) {
 	s, _ := preflightWith(failing(errors.New("timeout")))
 	read := s.Read(t.Context(), Input{Identity: preflightIdentity(), Generation: 1})
 	for _, unknown := range []bool{
-		read.NodeDetails.IsUnknown(), read.Services.IsUnknown(), read.Volumes.IsUnknown(), read.Attachments.IsUnknown(), read.StorageClasses.IsUnknown(),
-		read.Pods.IsUnknown(), read.Budgets.IsUnknown(), read.Pools.IsUnknown(), read.Webhooks.IsUnknown(), read.Denied.IsUnknown(), read.Server.IsUnknown(),
+		read.NodeDetails.IsUnknown(), read.Services.IsUnknown(), read.Volumes.IsUnknown(), read.Attachments.IsUnknown(),
+		read.StorageClasses.IsUnknown(), read.Pods.IsUnknown(), read.Budgets.IsUnknown(), read.Pools.IsUnknown(),
+		read.Webhooks.IsUnknown(), read.Denied.IsUnknown(), read.Server.IsUnknown(),
 		s.Cloud(t.Context(), start).IsUnknown(),
 	} {
 		g.Expect(unknown).To(BeTrue())
@@ -206,7 +216,9 @@ func TestRightsThatAreDenied(t *testing.T) {
 			return nil
 		},
 	})
-	g.Expect(s.denied(t.Context(), preflightIdentity()).Value()).To(ConsistOf("delete roles kube-system/ccm-migration:cloud-controller-manager-lease"))
+	g.Expect(s.denied(t.Context(), preflightIdentity()).Value()).To(
+		ConsistOf("delete roles kube-system/ccm-migration:cloud-controller-manager-lease"),
+	)
 }
 
 // fakeVersion is the way to an API server that says what time and version it has.
@@ -245,7 +257,8 @@ func TestCloudComplaints(t *testing.T) {
 	}
 	service := func(name string, finalizers ...string) *corev1.Service {
 		made := &corev1.Service{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Finalizers: finalizers}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Finalizers: finalizers},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
 		}
 		if len(finalizers) > 0 {
 			made.DeletionTimestamp = new(ago(time.Minute))
@@ -260,13 +273,18 @@ func TestCloudComplaints(t *testing.T) {
 	s, _ := preflightWith(interceptor.Funcs{List: byReason},
 		service("bad"), service("fixed"), service("worse"), service("old"), service("leaving", cleanupFinalizer),
 		event("leaving", serviceFailed, ago(0)), event("gone", serviceFailed, ago(0)),
-		node("n1", corev1.ConditionTrue), node("routed", corev1.ConditionFalse), event("routed", routeFailed, ago(0)), event("gone", routeFailed, ago(0)),
-		event("bad", serviceFailed, ago(0)), event("fixed", serviceFailed, ago(20*time.Second)), event("fixed", serviceEnsured, ago(10*time.Second)),
+		node("n1", corev1.ConditionTrue), node("routed", corev1.ConditionFalse), event("routed", routeFailed, ago(0)),
+		event("gone", routeFailed, ago(0)),
+		event("bad", serviceFailed, ago(0)), event("fixed", serviceFailed, ago(20*time.Second)),
+		event("fixed", serviceEnsured, ago(10*time.Second)),
 		event("worse", serviceEnsured, ago(20*time.Second)), event("worse", serviceFailed, ago(10*time.Second)),
 		event("old", serviceFailed, ago(time.Hour)), event("n1", routeFailed, ago(0)))
 	g.Expect(s.Cloud(t.Context(), start.Add(-time.Minute)).Value()).To(Equal(preflight.Cloud{
-		Services: []preflight.Complaint{{Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "bad"}, Message: "no"}, {Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "worse"}, Message: "no"}},
-		Routes:   []preflight.Complaint{{Object: observation.NodeRef("n1"), Message: "no"}},
+		Services: []preflight.Complaint{
+			{Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "bad"}, Message: "no"},
+			{Object: observation.Ref{Kind: "Service", Namespace: "default", Name: "worse"}, Message: "no"},
+		},
+		Routes: []preflight.Complaint{{Object: observation.NodeRef("n1"), Message: "no"}},
 	}))
 }
 
@@ -278,7 +296,9 @@ func TestAComplaintIsCutBetweenCharacters(t *testing.T) {
 func TestEveryPageOfEventsIsRead(t *testing.T) {
 	g := NewWithT(t)
 	var asked []string
-	s, _ := preflightWith(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	s, _ := preflightWith(interceptor.Funcs{List: func(
+		_ context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) error {
 		o := client.ListOptions{}
 		o.ApplyOptions(options)
 		events, isEvents := list.(*corev1.EventList)

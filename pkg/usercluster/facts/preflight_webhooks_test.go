@@ -18,26 +18,36 @@ import (
 // validating is a webhook for Deployments that are made, with a Service.
 func validating(change func(*admissionregistrationv1.ValidatingWebhook)) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	hook := admissionregistrationv1.ValidatingWebhook{
-		Name: "hook.example", ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "policy", Name: "hook"}},
+		Name: "hook.example",
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{
+			Service: &admissionregistrationv1.ServiceReference{Namespace: "policy", Name: "hook"},
+		},
 		Rules: []admissionregistrationv1.RuleWithOperations{{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-			Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments", "deployments/scale"}},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments", "deployments/scale"},
+			},
 		}},
 	}
 	change(&hook)
-	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "policy"}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "policy"}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook},
+	}
 }
 
 func endpointsOfHook(ready *bool) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "policy", Name: "hook-1", Labels: map[string]string{discoveryv1.LabelServiceName: "hook"}},
-		Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ready}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "policy", Name: "hook-1", Labels: map[string]string{discoveryv1.LabelServiceName: "hook"},
+		},
+		Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ready}}},
 	}
 }
 
 func answering() preflight.Webhook {
 	return preflight.Webhook{
-		Configuration: "ValidatingWebhookConfiguration policy", Name: "hook.example", Fails: true, Matches: []string{"deployments"}, Service: "policy/hook",
+		Configuration: "ValidatingWebhookConfiguration policy", Name: "hook.example", Fails: true,
+		Matches: []string{"deployments"}, Service: "policy/hook",
 		Ready: observation.Known(true),
 	}
 }
@@ -107,10 +117,13 @@ func TestWebhooksThatTheAddonsPass(t *testing.T) {
 func TestAMutatingWebhookForEverything(t *testing.T) {
 	g := NewWithT(t)
 	all := []string{"*"}
-	s, _ := preflightWith(interceptor.Funcs{}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}, &admissionregistrationv1.MutatingWebhookConfiguration{
+	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}
+	s, _ := preflightWith(interceptor.Funcs{}, system, &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "all"}, Webhooks: []admissionregistrationv1.MutatingWebhook{{
-			Name: "all.example", ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://x")}, Rules: []admissionregistrationv1.RuleWithOperations{{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll}, Rule: admissionregistrationv1.Rule{APIGroups: all, APIVersions: all, Resources: all},
+			Name: "all.example", ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://x")},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
+				Rule:       admissionregistrationv1.Rule{APIGroups: all, APIVersions: all, Resources: all},
 			}},
 		}},
 	})

@@ -3,17 +3,29 @@ package leases
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	restfake "k8s.io/client-go/rest/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/clouds/simcloud"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
 // ccmPod is a pod of the CCM's identity.
@@ -69,6 +81,59 @@ func TestProcessesThatCannotBeListedAreUnknown(t *testing.T) {
 	s.former.See(ccmPod("a", true))
 	seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), nil, observation.Lease{Holder: "a_1"}, nil)
 	g.Expect(seen.IsUnknown()).To(BeTrue())
+}
+
+// watchingPods lets reads be kept, while a watch shows the pods, of which there are none.
+func watchingPods(t *testing.T, s *Elections) {
+	served := &restfake.RESTClient{
+		NegotiatedSerializer: scheme.Codecs.WithoutConversion(), GroupVersion: corev1.SchemeGroupVersion, VersionedAPIPath: "/api/v1",
+		Client: restfake.CreateHTTPClient(func(r *http.Request) (*http.Response, error) {
+			body := io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"1"}}`))
+			if r.URL.Query().Get("watch") != "" {
+				body, _ = io.Pipe()
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
+		}),
+	}
+	s.watches = watches.New(watches.Clients{Pods: served}, func() {}, logr.Discard())
+	s.watches.Keep(kept.NewTotal(1 << 20))
+	s.watches.Set(true)
+	t.Cleanup(s.watches.Close)
+	id := simcloud.Profile{}.Identity()
+	s.watchProcesses(id)
+	account := types.NamespacedName{Namespace: id.ServiceAccountNamespace, Name: id.ServiceAccountName}
+	NewWithT(t).Eventually(func() bool { return s.watches.MarkOfPods(account).Watched }, time.Minute).Should(BeTrue())
+}
+
+func TestProcessesAreKeptWhereAWatchShowsThem(t *testing.T) {
+	beside := &manifest.Access{Secret: observation.Ref{Kind: "Secret", Namespace: "user-a", Name: "credentials"}}
+	for name, tc := range map[string]struct {
+		access *manifest.Access
+		lists  int
+	}{
+		"those in the user cluster are read once":                    {nil, 1},
+		"those beside the control plane are read each time, of both": {beside, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, lists := NewWithT(t), 0
+			counting := interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+					lists++
+					return c.List(ctx, l, o...)
+				},
+			}
+			s, clk := electionsWith(counting)
+			s.management = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithInterceptorFuncs(counting).Build()
+			watchingPods(t, s)
+			s.former.See(ccmPod("a", true))
+			for range 2 {
+				seen := s.Processes(t.Context(), simcloud.Profile{}.Identity(), tc.access, observation.Lease{Holder: "a_1"},
+					controlplane.NewFormer(clk))
+				g.Expect(seen.IsKnown()).To(BeTrue(), seen.Why())
+			}
+			g.Expect(lists).To(Equal(tc.lists))
+		})
+	}
 }
 
 func TestALeaseIsFreedAsItWasSeen(t *testing.T) {

@@ -52,7 +52,8 @@ func TestPodsBesideCountAsTheCCMs(t *testing.T) {
 		return pod
 	}
 	for _, pod := range []*corev1.Pod{
-		mounting("user-a", "ours", access.Secret.Name), mounting("user-a", "other", "something"), mounting("user-b", "elsewhere", access.Secret.Name),
+		mounting("user-a", "ours", access.Secret.Name), mounting("user-a", "other", "something"),
+		mounting("user-b", "elsewhere", access.Secret.Name),
 	} {
 		g.Expect(management.Create(t.Context(), pod)).To(Succeed())
 	}

@@ -73,7 +73,9 @@ func TestTheRightToALeaseIsGrantedAndTakenBack(t *testing.T) {
 		"not when that is refused":             {reviewer: reviewer{name: "us", refuses: forbidden}},
 		"not when a webhook fails":             {reviewer: reviewer{name: "us", refuses: apierrors.NewInternalError(errors.New("failed calling webhook"))}},
 		"not when a webhook denies it with a code of its own": {
-			reviewer: reviewer{name: "us", refuses: &apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: "denied the request"}}},
+			reviewer: reviewer{
+				name: "us", refuses: &apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: "denied the request"}},
+			},
 		},
 		"not when the API server has no time": {reviewer: reviewer{name: "us", refuses: apierrors.NewTooManyRequests("later", 1)}},
 		"not when no one can ask what we may": {reviewer: reviewer{name: "us", review: apierrors.NewInternalError(errors.New("no authorizer"))}},
@@ -163,7 +165,8 @@ func TestARightThatMayNotBeReadIsNotGone(t *testing.T) {
 	}{
 		"while the API server says that we have it": {reviewer: reviewer{may: true}, want: observation.Unknown[observation.LeaseRight]("")},
 		"while the API server does not tell": {
-			reviewer: reviewer{review: apierrors.NewInternalError(errors.New("no authorizer"))}, want: observation.Unknown[observation.LeaseRight](""),
+			reviewer: reviewer{review: apierrors.NewInternalError(errors.New("no authorizer"))},
+			want:     observation.Unknown[observation.LeaseRight](""),
 		},
 		"unless the API server says that we have none": {want: observation.Known(observation.LeaseRight{})},
 	} {

@@ -34,18 +34,25 @@ func canaryWith(faults interceptor.Funcs, objects ...client.Object) *Canary {
 func TestRemovingTheCanaryTakesNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	var asked []string
-	s := canaryWith(interceptor.Funcs{Delete: func(_ context.Context, _ client.WithWatch, _ client.Object, options ...client.DeleteOption) error {
+	s := canaryWith(interceptor.Funcs{Delete: func(
+		_ context.Context, _ client.WithWatch, _ client.Object, options ...client.DeleteOption,
+	) error {
 		made := (&client.DeleteOptions{}).ApplyOptions(options)
 		asked = append(asked, string(*made.Preconditions.UID))
 		return nil
 	}})
-	g.Expect(s.Remove(t.Context(), []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "1"}})).To(Succeed())
+	g.Expect(s.Remove(t.Context(), []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "1"}})).To(
+		Succeed(),
+	)
 	g.Expect(asked).To(Equal([]string{"1"}), "an object of the same name that someone else made since then stays")
 }
 
 func TestTheCanarysPodTolerates(t *testing.T) {
 	g := NewWithT(t)
-	taints := []corev1.Taint{{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoSchedule}, {Key: "maintenance", Effect: corev1.TaintEffectNoExecute}}
+	taints := []corev1.Taint{
+		{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoSchedule},
+		{Key: "maintenance", Effect: corev1.TaintEffectNoExecute},
+	}
 	objects := canaryWorkload(outcome.CanaryPlan{Image: "registry.example.com/pause:3"}, taints)
 	g.Expect(objects[0].(*corev1.Pod).Spec.Tolerations).To(Equal([]corev1.Toleration{
 		{Key: ucv1.CanaryLabel, Operator: corev1.TolerationOpExists},
@@ -58,7 +65,9 @@ func TestTheCanarysPodHasNoRights(t *testing.T) {
 	g := NewWithT(t)
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, object := range canaryWorkload(outcome.CanaryPlan{Image: "evil.example/image", StorageClass: "fast", LoadBalancer: true}, nil) {
+	for _, object := range canaryWorkload(
+		outcome.CanaryPlan{Image: "evil.example/image", StorageClass: "fast", LoadBalancer: true}, nil,
+	) {
 		pod, is := object.(*corev1.Pod)
 		if !is {
 			continue
@@ -66,8 +75,12 @@ func TestTheCanarysPodHasNoRights(t *testing.T) {
 		g.Expect(pod.Spec.AutomountServiceAccountToken).To(HaveValue(BeFalse()))
 		g.Expect(pod.Spec.ServiceAccountName).To(BeEmpty())
 		g.Expect(pod.Spec.NodeSelector).To(Equal(map[string]string{ucv1.CanaryLabel: "true"}))
-		g.Expect(pod.Spec.Containers).To(ConsistOf(And(HaveField("Command", BeEmpty()), HaveField("Args", BeEmpty()), HaveField("Env", BeEmpty()))))
-		for _, result := range evaluator.EvaluatePod(api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
+		g.Expect(pod.Spec.Containers).To(
+			ConsistOf(And(HaveField("Command", BeEmpty()), HaveField("Args", BeEmpty()), HaveField("Env", BeEmpty()))),
+		)
+		for _, result := range evaluator.EvaluatePod(
+			api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec,
+		) {
 			g.Expect(result.Allowed).To(BeTrue(), result.ForbiddenDetail)
 		}
 		return
@@ -86,17 +99,24 @@ func TestCanarysWorkload(t *testing.T) {
 	pulling := &corev1.Pod{ObjectMeta: ours, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
 	}}}}
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: ours, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: ours, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv"},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
+	}
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
 		CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"},
 	}}}
 	attachment := func(node string, attached bool) *storagev1.VolumeAttachment {
 		return &storagev1.VolumeAttachment{
 			ObjectMeta: metav1.ObjectMeta{Name: "va"}, Status: storagev1.VolumeAttachmentStatus{Attached: attached},
-			Spec: storagev1.VolumeAttachmentSpec{Attacher: "csi.example.com", NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")}},
+			Spec: storagev1.VolumeAttachmentSpec{
+				Attacher: "csi.example.com", NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")},
+			},
 		}
 	}
-	attachless := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "csi.example.com"}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(false)}}
+	attachless := &storagev1.CSIDriver{
+		ObjectMeta: metav1.ObjectMeta{Name: "csi.example.com"}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(false)},
+	}
 	service := &corev1.Service{ObjectMeta: ours, Status: corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{
 		Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}, {Hostname: "lb.example.com"}},
 	}}}
@@ -141,7 +161,9 @@ func TestWhatIsKeptOfAnAttachmentIsOfItsPlace(t *testing.T) {
 		Spec: storagev1.VolumeAttachmentSpec{NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")}},
 	}
 	lists := 0
-	s := canaryWith(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	s := canaryWith(interceptor.Funcs{List: func(
+		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
+	) error {
 		lists++
 		return c.List(ctx, list, options...)
 	}}, volume, attachment)
@@ -151,7 +173,9 @@ func TestWhatIsKeptOfAnAttachmentIsOfItsPlace(t *testing.T) {
 	s.watches.Keep(kept.NewTotal(1 << 20))
 	s.watches.Set(true)
 	t.Cleanup(s.watches.Close)
-	s.watches.Resources(corev1.SchemeGroupVersion.WithResource("persistentvolumes"), storagev1.SchemeGroupVersion.WithResource("volumeattachments"))
+	s.watches.Resources(
+		corev1.SchemeGroupVersion.WithResource("persistentvolumes"), storagev1.SchemeGroupVersion.WithResource("volumeattachments"),
+	)
 	look := func() int {
 		before := lists
 		g.Expect(s.attachedTo(t.Context(), canaryPlace{"pv", "n"}).Value()).To(BeTrue())

@@ -13,7 +13,8 @@ import (
 )
 
 func TestAMarkOfOneObject(t *testing.T) {
-	deployments, daemonSets := appsv1.SchemeGroupVersion.WithResource("deployments"), appsv1.SchemeGroupVersion.WithResource("daemonsets")
+	deployments := appsv1.SchemeGroupVersion.WithResource("deployments")
+	daemonSets := appsv1.SchemeGroupVersion.WithResource("daemonsets")
 	object := func(name string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}}
 	}

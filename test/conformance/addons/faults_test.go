@@ -144,7 +144,9 @@ func TestPodSecurityThatIsDeclaredWrongIsSeen(t *testing.T) {
 			"is not let into a namespace that is restricted: pods \"pod\" is forbidden: violates PodSecurity",
 		}},
 		"a pod that mounts a path of its Node": {manifest.Baseline, func(pod *corev1.PodSpec) {
-			pod.Volumes = []corev1.Volume{{Name: "a", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+			pod.Volumes = []corev1.Volume{
+				{Name: "a", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}},
+			}
 		}, []string{
 			"is declared baseline and needs privileged by the standards of v1.30",
 			"is declared baseline and needs privileged by the standards of latest",
@@ -187,7 +189,8 @@ func TestRightsThatAreWrongAreSeen(t *testing.T) {
 			return append(rules, manifest.Rule("", "nodes", "create"))
 		}, []string{
 			"the CCM may create nodes, which is denied", "the CCM may create nodes kube-system/", "the CCM may create nodes default/",
-			"the probe may create nodes, which is denied", "the probe may create nodes kube-system/", "the probe may create nodes default/",
+			"the probe may create nodes, which is denied", "the probe may create nodes kube-system/",
+			"the probe may create nodes default/",
 		}},
 		"a verb that a loop asks for and has not": {func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 			rules[0].Verbs = slices.DeleteFunc(rules[0].Verbs, func(verb string) bool { return verb == "delete" })
@@ -232,7 +235,9 @@ func TestRightsOfTheCSIDriverThatAreWrongAreSeen(t *testing.T) {
 			account + " may update leases.coordination.k8s.io kube-system/cloud-controller-manager, which is denied",
 		}},
 		"a sidecar that cannot be elected": {"Role", func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-			rules[1].ResourceNames = slices.DeleteFunc(rules[1].ResourceNames, func(name string) bool { return name == "cinder-csi-openstack-org" })
+			rules[1].ResourceNames = slices.DeleteFunc(
+				rules[1].ResourceNames, func(name string) bool { return name == "cinder-csi-openstack-org" },
+			)
 			return rules
 		}, []string{
 			account + " may not get leases.coordination.k8s.io kube-system/cinder-csi-openstack-org, which csi-provisioner asks for",

@@ -180,7 +180,9 @@ func settle(t *testing.T) {
 	who := identity{fmt.Sprintf("settled-%d", mark)}
 	subjects := []any{map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": who.user}}
 	var asked []grant
-	for _, scope := range []struct{ prefix, namespace, resource string }{{"Cluster", "", "nodes"}, {"", metav1.NamespaceSystem, "pods"}} {
+	for _, scope := range []struct{ prefix, namespace, resource string }{
+		{"Cluster", "", "nodes"}, {"", metav1.NamespaceSystem, "pods"},
+	} {
 		rule := map[string]any{
 			"apiGroups":     []any{""},
 			"resources":     []any{scope.resource},

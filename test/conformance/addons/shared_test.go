@@ -47,7 +47,9 @@ func TestWhatSomeoneElseBroughtIsLeftAlone(t *testing.T) {
 	}
 	only := func(wanted ...string) func(*testing.T, rendering) []*unstructured.Unstructured {
 		return func(_ *testing.T, r rendering) []*unstructured.Unstructured {
-			return slices.DeleteFunc(sharedOf(r), func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted, o.GetKind()+" "+o.GetName()) })
+			return slices.DeleteFunc(
+				sharedOf(r), func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted, o.GetKind()+" "+o.GetName()) },
+			)
 		}
 	}
 	const classes, program = "CustomResourceDefinition volumesnapshotclasses.snapshot.storage.k8s.io", "Deployment snapshot-controller"
@@ -118,7 +120,9 @@ func snapshotContent() *unstructured.Unstructured {
 }
 
 func snapshot() *unstructured.Unstructured {
-	return snapshotObject("VolumeSnapshot", map[string]any{"spec": map[string]any{"source": map[string]any{"persistentVolumeClaimName": "a"}}})
+	return snapshotObject(
+		"VolumeSnapshot", map[string]any{"spec": map[string]any{"source": map[string]any{"persistentVolumeClaimName": "a"}}},
+	)
 }
 
 // The definitions take what snapshot-controller and csi-snapshotter write, and refuse what would confuse them.
@@ -127,12 +131,17 @@ func TestSnapshotsAreTakenAndJudged(t *testing.T) {
 	c, r := connect(t, owner), newest(t, "aws")
 	removed(t, r.objects()...)
 	c.apply(t, r)
-	class := snapshotObject("VolumeSnapshotClass", map[string]any{"driver": "ebs.csi.aws.com", "deletionPolicy": "Delete", "parameters": map[string]any{"a": "b"}})
+	class := snapshotObject(
+		"VolumeSnapshotClass",
+		map[string]any{"driver": "ebs.csi.aws.com", "deletionPolicy": "Delete", "parameters": map[string]any{"a": "b"}},
+	)
 	made := []*unstructured.Unstructured{class, snapshotContent(), snapshot()}
 	removed(t, made...)
 	for _, one := range made {
 		// The API server serves a new kind a moment after its definition.
-		g.Eventually(func() error { return suite.admin.Create(t.Context(), one.DeepCopy()) }, deadline, interval).Should(Succeed(), one.GetKind())
+		g.Eventually(func() error { return suite.admin.Create(t.Context(), one.DeepCopy()) }, deadline, interval).Should(
+			Succeed(), one.GetKind(),
+		)
 	}
 	status := map[string]any{
 		"creationTime": int64(1767225600000000000), "readyToUse": true, "restoreSize": int64(1 << 30), "snapshotHandle": "snap-1", "volumeGroupSnapshotHandle": "later",
@@ -188,7 +197,8 @@ func TestTheDefaultStorageClassIsSwitched(t *testing.T) {
 	const isDefault = "storageclass.kubernetes.io/is-default-class"
 	c, r := connect(t, controller), newest(t, "openstack")
 	inTree := set(t, &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{isDefault: "true"}}, Provisioner: "kubernetes.io/cinder",
+		ObjectMeta:  metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{isDefault: "true"}},
+		Provisioner: "kubernetes.io/cinder",
 	}).Objects
 	removed(t, append(r.objects(), inTree...)...)
 	g.Expect(write(t.Context(), inTree[0])).To(Succeed())

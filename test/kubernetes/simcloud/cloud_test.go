@@ -27,7 +27,9 @@ func newTestCloud(t *testing.T, component string, says answer) (cloudprovider.In
 	sent := new(string)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		*sent = fmt.Sprintf("%s %s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Simcloud-Method"), r.Header.Get("X-Simcloud-Loop"), body)
+		*sent = fmt.Sprintf(
+			"%s %s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Simcloud-Method"), r.Header.Get("X-Simcloud-Loop"), body,
+		)
 		if r.Header.Get("Authorization") != "Bearer t" || r.Header.Get("X-Simcloud-Component") != component || r.Header.Get("X-Simcloud-Instance") != "pod-0" {
 			w.WriteHeader(http.StatusTeapot)
 			return
@@ -70,7 +72,9 @@ func TestInstances(t *testing.T) {
 			wantSent: "GET /v1/clusters/a/instances/n1 InstanceMetadata cloud-node ",
 			want: &cloudprovider.InstanceMetadata{
 				ProviderID: "simcloud://a/n1", InstanceType: "small", Zone: "z", Region: "r",
-				NodeAddresses: []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "n1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.1"}},
+				NodeAddresses: []corev1.NodeAddress{
+					{Type: corev1.NodeHostName, Address: "n1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.1"},
+				},
 			},
 		},
 	}
@@ -181,7 +185,10 @@ func TestLoadBalancers(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	g := NewWithT(t)
-	cloud, sent := newTestCloud(t, componentCCM, answer{200, `[{"name":"kubernetes-10","targetNode":"n1","destinationCIDR":"10.0.0.0/24"},{"name":"other-10"}]`})
+	cloud, sent := newTestCloud(
+		t, componentCCM,
+		answer{200, `[{"name":"kubernetes-10","targetNode":"n1","destinationCIDR":"10.0.0.0/24"},{"name":"other-10"}]`},
+	)
 	routes, supported := cloud.Routes()
 	g.Expect(supported).To(BeTrue())
 	listed, err := routes.ListRoutes(t.Context(), "kubernetes")

@@ -39,7 +39,8 @@ func TestSignaturesAndActionsAreChecked(t *testing.T) {
 	}{
 		"an action that no one expected": {status: http.StatusBadRequest, code: "InvalidAction"},
 		"no signature": {
-			change: func(r *http.Request) { r.Header.Del("Authorization") }, status: http.StatusForbidden, code: "MissingAuthenticationToken",
+			change: func(r *http.Request) { r.Header.Del("Authorization") }, status: http.StatusForbidden,
+			code: "MissingAuthenticationToken",
 		},
 		"another access key": {
 			world: func(w *awscloud.World) { w.AccessKeyID = "AKIDOTHER" }, status: http.StatusForbidden, code: "InvalidClientTokenId",

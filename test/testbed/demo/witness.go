@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -142,7 +141,7 @@ func describe(cluster *ucv1.Cluster) string {
 	if meta.IsStatusConditionTrue(cluster.Status.Conditions, ucv1.StalledCondition) {
 		line += " STALLED"
 	}
-	return line + "  " + strings.TrimPrefix(ready.Message, "Step "+string(cluster.Status.Step)+": ")
+	return line + "  " + ready.Message
 }
 
 // machine follows Machines from before the roll, and those that the roll made. The canary's is neither.

@@ -50,14 +50,19 @@ func good() Records {
 			component = ccmName
 		}
 		for _, loop := range loops.CloudLoops() {
-			records.Samples = append(records.Samples, loops.Sample{Time: at(float64(second)), Component: component, Instance: component + "-1", Loop: loop, Running: true})
+			records.Samples = append(
+				records.Samples,
+				loops.Sample{Time: at(float64(second)), Component: component, Instance: component + "-1", Loop: loop, Running: true},
+			)
 		}
 	}
 	return records
 }
 
 func handedOver(ended time.Time) ucv1.ClusterStatus {
-	status := ucv1.ClusterStatus{Conditions: []metav1.Condition{{Type: ucv1.HandoverCompletedCondition, Status: metav1.ConditionTrue}}}
+	status := ucv1.ClusterStatus{
+		Conditions: []metav1.Condition{{Type: ucv1.HandoverCompletedCondition, Status: metav1.ConditionTrue}},
+	}
 	status.Handover = &ucv1.HandoverStatus{
 		Protocol: ucv1.FencedProtocol, FinishedAt: &metav1.Time{Time: at(12)},
 		Processes: []ucv1.ManagerProcess{{EndedAt: &metav1.MicroTime{Time: ended}}},
@@ -102,7 +107,9 @@ func judgeTests() map[string]judgeTest {
 		"a good hand-over has no objection": {},
 		"a loop that ran in two managers": {
 			change: func(r *Records) {
-				r.Samples = append(r.Samples, loops.Sample{Time: at(14), Component: kcmName, Instance: kcmName + "-1", Loop: "service", Running: true})
+				r.Samples = append(
+					r.Samples, loops.Sample{Time: at(14), Component: kcmName, Instance: kcmName + "-1", Loop: "service", Running: true},
+				)
 			},
 			want: "loops ran in two managers",
 		},
@@ -114,13 +121,17 @@ func judgeTests() map[string]judgeTest {
 		},
 		"a load balancer that was made again": {
 			change: func(r *Records) {
-				r.Calls = append(r.Calls, simcloud.Call{Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.CreateLoadBalancer, Object: balancerOf("keep-0")})
+				r.Calls = append(r.Calls, simcloud.Call{
+					Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.CreateLoadBalancer, Object: balancerOf("keep-0"),
+				})
 			},
 			want: "was created 2 times",
 		},
 		"a load balancer that no one wanted to be deleted": {
 			change: func(r *Records) {
-				r.Calls = append(r.Calls, simcloud.Call{Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.DeleteLoadBalancer, Object: balancerOf("keep-0")})
+				r.Calls = append(r.Calls, simcloud.Call{
+					Time: at(13), Component: ccmName, Loop: "service", Method: simcloud.DeleteLoadBalancer, Object: balancerOf("keep-0"),
+				})
 			},
 			want: "deleted by mistake",
 		},
@@ -191,7 +202,9 @@ func overlapWithin(begins, ends float64) func(*Records) {
 	return func(r *Records) {
 		r.Events = append(r.Events, Event{at(begins), PersonBegins, ""}, Event{at(ends), PersonEnds, ""})
 		for _, second := range []float64{14, 15, 16} {
-			r.Samples = append(r.Samples, loops.Sample{Time: at(second), Component: kcmName, Instance: kcmName + "-2", Loop: "service", Running: true})
+			r.Samples = append(
+				r.Samples, loops.Sample{Time: at(second), Component: kcmName, Instance: kcmName + "-2", Loop: "service", Running: true},
+			)
 		}
 	}
 }

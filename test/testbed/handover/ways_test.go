@@ -78,7 +78,8 @@ func TestJudgeOfRollbacks(t *testing.T) {
 		"the CCM may not call after KCM did":     {records: rolledBackAt, change: func(r *Records) { r.call(ccmName, 30.5) }, result: RolledBack, want: overlap},
 		"nor may KCM after the second hand-over": {records: redoneAt, change: func(r *Records) { r.call(kcmName, 41) }, result: HandedOver, want: overlap},
 		"nor before it has its loops back": {
-			records: rolledBackAt, change: func(r *Records) { r.call(kcmName, 20); r.call(ccmName, 22) }, result: RolledBack, want: overlap,
+			records: rolledBackAt, change: func(r *Records) { r.call(kcmName, 20); r.call(ccmName, 22) }, result: RolledBack,
+			want: overlap,
 		},
 		"a loop that runs in both during the rollback": {
 			records: rolledBackAt, change: func(r *Records) { r.run(ccmName, "9", 29, 31) }, result: RolledBack, want: overlap,

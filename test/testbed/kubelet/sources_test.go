@@ -21,8 +21,12 @@ import (
 func testSources() sources {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "user-east", Name: name} }
 	client := fake.NewClientset(
-		&corev1.Secret{ObjectMeta: meta("cloud"), Data: map[string][]byte{"token": []byte("s3cret"), "cloud.conf": []byte("cluster=east")}},
-		&corev1.ConfigMap{ObjectMeta: meta("settings"), Data: map[string]string{"LEVEL": "4"}, BinaryData: map[string][]byte{"blob": {1}}},
+		&corev1.Secret{
+			ObjectMeta: meta("cloud"), Data: map[string][]byte{"token": []byte("s3cret"), "cloud.conf": []byte("cluster=east")},
+		},
+		&corev1.ConfigMap{
+			ObjectMeta: meta("settings"), Data: map[string]string{"LEVEL": "4"}, BinaryData: map[string][]byte{"blob": {1}},
+		},
 	)
 	client.PrependReactor("create", "serviceaccounts/token", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		request := action.(clienttesting.CreateAction).GetObject().(*authenticationv1.TokenRequest)
@@ -30,8 +34,10 @@ func testSources() sources {
 		return true, request, nil
 	})
 	return sources{client: client, ip: "127.2.0.10", hostIP: "192.0.2.1", pod: &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "user-east", Name: "kcm-1", UID: "u", Labels: map[string]string{"app": "kcm", "a": "b"}},
-		Spec:       corev1.PodSpec{NodeName: "node-a", ServiceAccountName: "kcm"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "user-east", Name: "kcm-1", UID: "u", Labels: map[string]string{"app": "kcm", "a": "b"},
+		},
+		Spec: corev1.PodSpec{NodeName: "node-a", ServiceAccountName: "kcm"},
 	}}
 }
 
@@ -192,7 +198,9 @@ func TestMountsOfPartsOfVolumes(t *testing.T) {
 	g := NewWithT(t)
 	k := &Kubelet{options: Options{Cluster: "east", RunDir: t.TempDir(), ShimPath: "/shim"}}
 	from := testSources()
-	from.pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "cloud"}}}}
+	from.pod.Spec.Volumes = []corev1.Volume{
+		{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "cloud"}}},
+	}
 	g.Expect(k.makeVolumes(t.Context(), from)).To(Succeed())
 	view, err := k.namespaces(from.pod, &corev1.Container{Name: "c", VolumeMounts: []corev1.VolumeMount{
 		{Name: "v", MountPath: "/etc/cloud/cloud.conf", SubPath: "cloud.conf"},
@@ -219,7 +227,8 @@ func TestHostname(t *testing.T) {
 			pod: corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "kcm-1"}, Spec: corev1.PodSpec{Hostname: "other"}}, want: "other",
 		},
 		"on the host's network it is the node's": {
-			pod: corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "kcm-1"}, Spec: corev1.PodSpec{HostNetwork: true, NodeName: "node-a"}}, want: "node-a",
+			pod:  corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "kcm-1"}, Spec: corev1.PodSpec{HostNetwork: true, NodeName: "node-a"}},
+			want: "node-a",
 		},
 		"a long one is cut, and does not end in a dash": {
 			pod: corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", 61) + "--bcd"}}, want: strings.Repeat("a", 61),

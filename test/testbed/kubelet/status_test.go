@@ -189,7 +189,10 @@ func TestAddresses(t *testing.T) {
 func TestRegister(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	entry := Entry{PID: 7, Cluster: "east", Namespace: "user-east", Pod: "kcm-1", PodUID: "u", Container: "kcm", Args: []string{"kcm", "--v=1"}, StartedAt: noon}
+	entry := Entry{
+		PID: 7, Cluster: "east", Namespace: "user-east", Pod: "kcm-1", PodUID: "u", Container: "kcm",
+		Args: []string{"kcm", "--v=1"}, StartedAt: noon,
+	}
 	path, err := register(dir, entry)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(path).To(Equal(filepath.Join(dir, "processes", "east", "kcm-1_kcm.json")))

@@ -34,7 +34,9 @@ func withCertificate(keys, content string) map[string][]byte {
 }
 
 func migrated() ucv1.InheritedConfiguration {
-	return ucv1.InheritedConfiguration{ClusterName: "kubernetes", Loops: []string{observation.ServiceLoop, observation.CloudNodeLifecycleLoop}}
+	return ucv1.InheritedConfiguration{
+		ClusterName: "kubernetes", Loops: []string{observation.ServiceLoop, observation.CloudNodeLifecycleLoop},
+	}
 }
 
 func TestCloudConfigsThatCanBeUsed(t *testing.T) {
@@ -119,11 +121,16 @@ func unusable() map[string]problem {
 			"it lacks aadClientSecret (or aadClientCertPath): add it",
 		},
 		"a Secret that is not read": {
-			map[string][]byte{"azure.json": []byte("{" + network + `, "cloudConfigType": "file"}`), "cloud-config": []byte(`{"aadClientId": "c", "aadClientSecret": "p"}`)},
+			map[string][]byte{
+				"azure.json":   []byte("{" + network + `, "cloudConfigType": "file"}`),
+				"cloud-config": []byte(`{"aadClientId": "c", "aadClientSecret": "p"}`),
+			},
 			"it lacks aadClientId (or useManagedIdentityExtension), aadClientSecret (or aadClientCertPath): add it",
 		},
 		"a file that is not read": {
-			map[string][]byte{"azure.json": []byte("{" + client + `, "cloudConfigType": "secret"}`), "cloud-config": []byte("{" + network + "}")},
+			map[string][]byte{
+				"azure.json": []byte("{" + client + `, "cloudConfigType": "secret"}`), "cloud-config": []byte("{" + network + "}"),
+			},
 			"it lacks aadClientId (or useManagedIdentityExtension), aadClientSecret (or aadClientCertPath): add it",
 		},
 		"an unknown type of machine":     {inFile(client + `, "vmType": "` + password + `"`), "vmType must be one of standard, vmss, vmssflex: correct it"},
@@ -228,7 +235,8 @@ func TestTheConfigurationOfTheExternalComponents(t *testing.T) {
 		want map[string]any
 	}{
 		"the in-tree provider's defaults are written down": {
-			inFile(client), map[string]any{"vmType": "standard", "loadBalancerSku": "basic", "useInstanceMetadata": false, "aadClientSecret": password},
+			inFile(client),
+			map[string]any{"vmType": "standard", "loadBalancerSku": "basic", "useInstanceMetadata": false, "aadClientSecret": password},
 		},
 		"what is there stays": {
 			inFile(client + `, "vmType": "vmss", "loadBalancerSku": "Standard", "tags": "a=b"`),

@@ -76,7 +76,8 @@ func withPair(t *testing.T, conf string) map[string][]byte {
 const (
 	inGlobal = "key cloud.conf, section Global, "
 	noFile   = "it lacks key cloud.conf: add the configuration of the in-tree provider or of the OpenStack cloud-controller-manager"
-	noPair   = inGlobal + "has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct them in this Secret"
+	noPair   = inGlobal + "has a cert-file and a key-file that are no pair of certificate and private key as PEM: correct " +
+		"them in this Secret"
 )
 
 type problem struct {
@@ -97,11 +98,12 @@ func credentialProblems() map[string]problem {
 		},
 		"the in-tree provider's Secret": {
 			secret("[Global]\nauth-url=https://k\ntenant-id=t\nsecret-name=x\nsecret-namespace=y\n"),
-			inGlobal + "lacks user-id or username or application-credential-id; and password or application-credential-secret: add what stands " +
-				"under clouds.conf in the Secret that secret-name names, which only the in-tree provider reads",
+			inGlobal + "lacks user-id or username or application-credential-id; and password or application-credential-secret: add " +
+				"what stands under clouds.conf in the Secret that secret-name names, which only the in-tree provider reads",
 		},
 		"an application credential without its secret": {
-			secret("[Global]\nauth-url=https://k\napplication-credential-id=i\n"), inGlobal + "lacks application-credential-secret: add it",
+			secret("[Global]\nauth-url=https://k\napplication-credential-id=i\n"),
+			inGlobal + "lacks application-credential-secret: add it",
 		},
 		"an application credential without its name": {
 			secret("[Global]\nauth-url=https://k\napplication-credential-secret=" + password),
@@ -112,7 +114,8 @@ func credentialProblems() map[string]problem {
 			inGlobal + "lacks user-id or username: add it",
 		},
 		"a trust without its user": {
-			secret("[Global]\nauth-url=https://k\ntrust-id=t\npassword=" + password), inGlobal + "lacks user-id or username or trustee-id: add it",
+			secret("[Global]\nauth-url=https://k\ntrust-id=t\npassword=" + password),
+			inGlobal + "lacks user-id or username or trustee-id: add it",
 		},
 		"a clouds file": {
 			secret(user + "use-clouds=true\n"),
@@ -165,13 +168,13 @@ func valueProblems() map[string]problem {
 		},
 		"Neutron LBaaS of version 1": {
 			secret(user + "[LoadBalancer]\nlb-version=v1\n"),
-			"key cloud.conf, section LoadBalancer, has an lb-version other than v2, which no cloud-controller-manager knows: move the load " +
-				"balancers to Octavia, then remove it",
+			"key cloud.conf, section LoadBalancer, has an lb-version other than v2, which no cloud-controller-manager knows: move " +
+				"the load balancers to Octavia, then remove it",
 		},
 		"a search order of other words": {
 			secret(user + "[Metadata]\nsearch-order=configDrive,local\n"),
-			"key cloud.conf, section Metadata, has a search-order of other words than configDrive and metadataService: write one of them, or " +
-				"both with a comma",
+			"key cloud.conf, section Metadata, has a search-order of other words than configDrive and metadataService: write one " +
+				"of them, or both with a comma",
 		},
 		"a section that does not end": {
 			secret("[Global\npassword=" + password),
@@ -207,10 +210,12 @@ func valueProblems() map[string]problem {
 			"key cloud.conf, line 4, is of the configuration of vSphere: put the one of OpenStack there",
 		},
 		"the configuration of AWS": {
-			secret("[Global]\nKubernetesClusterID=a\n"), "key cloud.conf, line 2, is of the configuration of AWS: put the one of OpenStack there",
+			secret("[Global]\nKubernetesClusterID=a\n"),
+			"key cloud.conf, line 2, is of the configuration of AWS: put the one of OpenStack there",
 		},
 		"the configuration of Google Cloud": {
-			secret("[global]\nproject-id=a\n"), "key cloud.conf, line 2, is of the configuration of Google Cloud: put the one of OpenStack there",
+			secret("[global]\nproject-id=a\n"),
+			"key cloud.conf, line 2, is of the configuration of Google Cloud: put the one of OpenStack there",
 		},
 		"no text": {secret("[Global]\nuser=\xff"), "key cloud.conf, is not text in UTF-8: save it as such"},
 	}

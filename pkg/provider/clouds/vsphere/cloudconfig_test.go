@@ -155,7 +155,9 @@ func TestTransformation(t *testing.T) {
 					"vc.example.com.username": test.user, "vc.example.com.password": password,
 				},
 			}))
-			g.Expect(secretsOf(g, addons.CSI)).To(Equal(map[string]map[string]string{"vsphere-csi-config": {"csi-vsphere.conf": test.csi}}))
+			g.Expect(secretsOf(g, addons.CSI)).To(
+				Equal(map[string]map[string]string{"vsphere-csi-config": {"csi-vsphere.conf": test.csi}}),
+			)
 		})
 	}
 }
@@ -172,7 +174,9 @@ func TestCredentialsOfTheInTreeSecretAreFoundWithoutRegardToCase(t *testing.T) {
 func TestTheCABundleGoesAlong(t *testing.T) {
 	g := NewWithT(t)
 	bundle := certificate(t)
-	addons, err := render(t, secret("[Global]\nca-file=/etc/kubernetes/pki/vc.pem\n"+inTree[9:], "vc.pem", bundle, "kubeconfig", "of someone"))
+	addons, err := render(
+		t, secret("[Global]\nca-file=/etc/kubernetes/pki/vc.pem\n"+inTree[9:], "vc.pem", bundle, "kubeconfig", "of someone"),
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 	ccm, csi := secretsOf(g, addons.CCM), secretsOf(g, addons.CSI)
 	g.Expect(ccm["vsphere-cloud-config"]).To(And(HaveLen(2), HaveKeyWithValue("vc.pem", bundle),

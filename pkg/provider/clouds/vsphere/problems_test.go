@@ -15,8 +15,8 @@ type problem struct {
 }
 
 func iniProblems() map[string]problem {
-	const spelling = "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and whether it is " +
-		"the configuration of another provider"
+	const spelling = "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and " +
+		"whether it is the configuration of another provider"
 	const unfinished = `has a value that is not finished: put it into double quotes, and write \\ for a backslash and \" for a quote in it`
 	const header = `is not a section: write [Name], or [Name "part"], on a line of its own`
 	return map[string]problem{
@@ -74,16 +74,20 @@ func yamlProblems() map[string]problem {
 			secret(password), "key vsphere.conf, has a wrong type in the file as a whole: it has to be a map",
 		},
 		"a port that is a text": {
-			secret(external + "    port: \"443\"\n"), "key vsphere.conf, has a wrong type in vcenter.port: it has to be a number from 0 to 65535",
+			secret(external + "    port: \"443\"\n"),
+			"key vsphere.conf, has a wrong type in vcenter.port: it has to be a number from 0 to 65535",
 		},
 		"a port for all that is a text": {
-			secret("global: {port: \"443\"}\n" + external), "key vsphere.conf, has a wrong type in global.port: it has to be a number from 0 to 65535",
+			secret("global: {port: \"443\"}\n" + external),
+			"key vsphere.conf, has a wrong type in global.port: it has to be a number from 0 to 65535",
 		},
 		"a flag that is a text": {
-			secret(external + "    insecureFlag: \"1\"\n"), "key vsphere.conf, has a wrong type in vcenter.insecureFlag: it has to be true or false",
+			secret(external + "    insecureFlag: \"1\"\n"),
+			"key vsphere.conf, has a wrong type in vcenter.insecureFlag: it has to be true or false",
 		},
 		"datacenters that are no list": {
-			secret(external + "    datacenters: one\n"), "key vsphere.conf, has a wrong type in vcenter.datacenters: it has to be a list of texts",
+			secret(external + "    datacenters: one\n"),
+			"key vsphere.conf, has a wrong type in vcenter.datacenters: it has to be a list of texts",
 		},
 		"a password that is a number": {
 			secret("vcenter:\n  a:\n    password: 12345\n"),
@@ -127,7 +131,8 @@ func meaningProblems() map[string]problem {
 			`key vsphere.conf, names no vCenter: add section [VirtualCenter "address"], or, in YAML, an entry of vcenter with its server`,
 		},
 		"a vCenter that is a URL": {
-			secret("[Global]\n" + user + "[VirtualCenter \"https://vc\"]\n"), "key vsphere.conf, has a vCenter whose server is neither a host " +
+			secret("[Global]\n" + user + "[VirtualCenter \"https://vc\"]\n"),
+			"key vsphere.conf, has a vCenter whose server is neither a host " +
 				"name nor an IP address: write it without https:// and port",
 		},
 		"YAML without a server": {
@@ -152,7 +157,8 @@ func meaningProblems() map[string]problem {
 		},
 		"a user without a domain": {
 			secret("[VirtualCenter \"vc\"]\nuser=" + password + "\npassword=" + password),
-			"key vsphere.conf, has a user of vCenter vc that the CSI driver refuses: write it with its domain, like name@example.com or EXAMPLE\\name",
+			"key vsphere.conf, has a user of vCenter vc that the CSI driver refuses: write it with its domain, like " +
+				"name@example.com or EXAMPLE\\name",
 		},
 		"a password of two lines": {
 			secret(inTree, "vc.example.com.username", "a@b", "vc.example.com.password", password+"\n"+password),
@@ -160,13 +166,14 @@ func meaningProblems() map[string]problem {
 				"control character: correct it",
 		},
 		"a CA bundle that is not here": {
-			secret("[Global]\nca-file=/etc/ssl/vc.pem\n" + inTree[9:]), "key vsphere.conf, has a ca-file of vCenter vc.example.com that is not in " +
+			secret("[Global]\nca-file=/etc/ssl/vc.pem\n" + inTree[9:]),
+			"key vsphere.conf, has a ca-file of vCenter vc.example.com that is not in " +
 				"this Secret, or has no certificates as PEM: add it under the file's name, without its folder, as a key, or remove ca-file",
 		},
 		"a CA bundle that is no PEM": {
-			secret("[Global]\nca-file=/etc/ssl/vc.pem\n"+inTree[9:], "vc.pem", password), "key vsphere.conf, has a ca-file of vCenter " +
-				"vc.example.com that is not in this Secret, or has no certificates as PEM: add it under the file's name, without its folder, " +
-				"as a key, or remove ca-file",
+			secret("[Global]\nca-file=/etc/ssl/vc.pem\n"+inTree[9:], "vc.pem", password), "key vsphere.conf, has a ca-file of " +
+				"vCenter vc.example.com that is not in this Secret, or has no certificates as PEM: add it under the file's name, " +
+				"without its folder, as a key, or remove ca-file",
 		},
 	}
 }
@@ -183,7 +190,8 @@ func rangeProblems() map[string]problem {
 			"key vsphere.conf, names more than the five vCenters that the CSI driver can have: remove some",
 		},
 		"a cluster ID that is too long": {
-			secret(inTree, "cluster-id", strings.Repeat("a", 65)), "key cluster-id has to have 1 to 64 characters in one line: correct it, or " +
+			secret(inTree, "cluster-id", strings.Repeat("a", 65)),
+			"key cluster-id has to have 1 to 64 characters in one line: correct it, or " +
 				"remove it, and the CSI driver gets the cluster's UID",
 		},
 		"an empty cluster ID": {

@@ -155,7 +155,8 @@ func TestBreakerSeesWhoOwnsWhat(t *testing.T) {
 			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},
 		},
 		"a 0 that was applied is a wish": {
-			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("argocd", apply, minReady)}, want: observation.Guard{MinReadyOwner: "argocd"},
+			spec: "{minReadySeconds: 0}", entries: []metav1.ManagedFieldsEntry{fields("argocd", apply, minReady)},
+			want: observation.Guard{MinReadyOwner: "argocd"},
 		},
 		"another value is a wish": {
 			spec: "{minReadySeconds: 5}", entries: []metav1.ManagedFieldsEntry{fields("dashboard", update, minReady)},

@@ -56,7 +56,10 @@ func (w *world) guarded(budget *bool) *machineReconciler {
 	inner, ok := w.client.(client.WithWatch)
 	w.Expect(ok).To(BeTrue())
 	guard := interceptor.NewClient(inner, interceptor.Funcs{
-		SubResourceCreate: func(ctx context.Context, c client.Client, subresource string, object, sub client.Object, options ...client.SubResourceCreateOption) error {
+		SubResourceCreate: func(
+			ctx context.Context, c client.Client, subresource string, object, sub client.Object,
+			options ...client.SubResourceCreateOption,
+		) error {
 			if *budget {
 				return apierrors.NewTooManyRequests("disruption budget", 0)
 			}

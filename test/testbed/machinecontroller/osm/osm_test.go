@@ -21,7 +21,9 @@ import (
 // server does.
 func withoutNamespace() interceptor.Funcs {
 	exists := false
-	return interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+	return interceptor.Funcs{Create: func(
+		ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption,
+	) error {
 		switch object.(type) {
 		case *corev1.Namespace:
 			exists = true
@@ -75,7 +77,9 @@ func TestReconcile(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			for _, kind := range []string{machines.ConfigSecret, machines.FetchSecret} {
 				secret := &corev1.Secret{}
-				err = c.Get(t.Context(), client.ObjectKey{Namespace: "cloud-init-settings", Name: "pool-kube-system-" + kind + "-config"}, secret)
+				err = c.Get(
+					t.Context(), client.ObjectKey{Namespace: "cloud-init-settings", Name: "pool-kube-system-" + kind + "-config"}, secret,
+				)
 				if test.want == "" {
 					g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 					continue
