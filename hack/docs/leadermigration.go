@@ -17,10 +17,9 @@ func lockTables() map[string]string {
 
 // lockExample is for the minors between which the names change.
 func lockExample() string {
-	minor := func(n int) leadermigration.Version {
-		return leadermigration.Version{Minor: n, Patch: leadermigration.AnyPatch}
-	}
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minor(27), To: minor(28), Provider: "gce"})
+	artifacts, _ := leadermigration.Render(
+		leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
+	)
 	return "```yaml\n" + string(artifacts.KCMFile) + "```\n"
 }
 
@@ -60,8 +59,8 @@ func lockMinors() string {
 func lockBadReleases() string {
 	var out strings.Builder
 	out.WriteString("| Releases | Why |\n|---|---|\n")
-	for _, bad := range leadermigration.BadVersions() {
-		fmt.Fprintf(&out, "| %s | %s ([source](%s)) |\n", bad.Releases, bad.Reason, bad.Source)
+	for _, bad := range leadermigration.KnownBad() {
+		fmt.Fprintf(&out, "| %s | %s ([source](%s)) |\n", bad, bad.Reason, bad.Source)
 	}
 	return out.String()
 }

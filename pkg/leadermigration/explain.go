@@ -135,9 +135,9 @@ func (p Plan) later() []string {
 		for _, beginning := range beginnings {
 			sentences = append(sentences, beginning+" "+strings.Join(names[beginning], ", ")+".")
 		}
-		for _, bad := range badRanges() {
-			if bad.from.Minor == minor {
-				sentences = append(sentences, fmt.Sprintf("1.%d: %s is known to be bad: %s.", minor, KCM, bad.reason))
+		for _, bad := range KnownBad() {
+			if bad.From.Minor == minor {
+				sentences = append(sentences, fmt.Sprintf("1.%d: %s is known to be bad: %s.", minor, KCM, bad.Reason))
 			}
 		}
 	}

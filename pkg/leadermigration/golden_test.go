@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 }
 
 func writePlan(out *bytes.Buffer, from, to int) {
-	plan := leadermigration.Plan{From: minorOnly(from), To: minorOnly(to), Provider: inTreeAt(from)}
+	plan := leadermigration.Plan{From: leadermigration.OfMinor(from), To: leadermigration.OfMinor(to), Provider: inTreeAt(from)}
 	artifacts, violations := leadermigration.Render(plan)
 	fmt.Fprintf(out, "=== provider %s from %s to %s\n", plan.Provider, plan.From, plan.To)
 	for _, violation := range violations {
@@ -73,14 +73,10 @@ func inTreeAt(minor int) string {
 	return "gce"
 }
 
-func minorOnly(minor int) leadermigration.Version {
-	return leadermigration.Version{Minor: minor, Patch: leadermigration.AnyPatch}
-}
-
 func TestRenderedFiles(t *testing.T) {
 	for _, minor := range leadermigration.Minors() {
 		for _, to := range []int{minor.Minor, minor.Minor + 1} {
-			plan := leadermigration.Plan{From: minorOnly(minor.Minor), To: minorOnly(to), Provider: inTreeAt(minor.Minor)}
+			plan := leadermigration.Plan{From: leadermigration.OfMinor(minor.Minor), To: leadermigration.OfMinor(to), Provider: inTreeAt(minor.Minor)}
 			t.Run(
 				fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To),
 				func(t *testing.T) {
@@ -117,7 +113,7 @@ func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, m
 
 func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {
 	g := NewWithT(t)
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minorOnly(27), To: minorOnly(28), Provider: "gce"})
+	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"})
 	g.Expect(artifacts.KCMFile).To(Equal(artifacts.CCMFile))
 	for _, minor := range leadermigration.Minors() {
 		lock, err := leadermigration.Parse(artifacts.KCMFile, minor.Minor)

@@ -13,9 +13,9 @@ const (
 	// UpstreamLockName is the lock of upstream's built-in default and documentation.
 	UpstreamLockName = "cloud-provider-extraction-migration"
 
-	// wildcardMinor is the first that knows component "*", apiVersion v1beta1 and a built-in default
-	// (https://github.com/kubernetes/kubernetes/pull/102711); before, a file and explicit components are needed.
-	wildcardMinor = 22
+	// WildcardMinor is the first that knows component "*", apiVersion v1beta1 and a built-in default
+	// (https://github.com/kubernetes/kubernetes/pull/102711); before, each manager needs a file of its own, and a feature gate.
+	WildcardMinor = 22
 	// v1Minor is the first with apiVersion v1, which has no resourceLock (https://github.com/kubernetes/kubernetes/pull/109072).
 	v1Minor = 24
 	// strictMinor is the first that refuses fields that it does not know
@@ -50,10 +50,10 @@ func KnownMinor(minor int) (Minor, bool) {
 		return Minor{}, false
 	}
 	m := Minor{
-		Minor: minor, APIVersions: []string{group + "v1alpha1"}, Strict: minor >= strictMinor, Wildcard: minor >= wildcardMinor,
+		Minor: minor, APIVersions: []string{group + "v1alpha1"}, Strict: minor >= strictMinor, Wildcard: minor >= WildcardMinor,
 		KCMHasLoops: minor <= lastInTreeMinor, Names: map[Loop]string{},
 	}
-	if minor >= wildcardMinor {
+	if minor >= WildcardMinor {
 		m.APIVersions = append(m.APIVersions, group+"v1beta1")
 		m.BuiltIn = builtIn(minor)
 		m.DefaultWorks = minor < renamedMinor

@@ -140,7 +140,7 @@ func (p Plan) loops() []Loop {
 func (p Plan) lock(manager Component) Lock {
 	lock := Lock{APIVersion: group + "v1beta1", Name: p.LockName, ResourceLock: Leases}
 	component := Either
-	if min(p.From.Minor, p.To.Minor) < wildcardMinor {
+	if min(p.From.Minor, p.To.Minor) < WildcardMinor {
 		lock.APIVersion, component = group+"v1alpha1", manager
 	}
 	for _, minor := range []int{p.From.Minor, p.To.Minor} {
@@ -161,7 +161,7 @@ func (p Plan) armed(minor int) []Flag {
 		{"--enable-leader-migration", "true"},
 		{"--leader-migration-config", p.ConfigPath},
 	}
-	if minor < wildcardMinor {
+	if minor < WildcardMinor {
 		flags = append(flags, Flag{"--feature-gates", "ControllerManagerLeaderMigration=true"})
 	}
 	return flags

@@ -94,7 +94,7 @@ func TestPlans(t *testing.T) {
 func TestNodeIPAMMovesWithTheLock(t *testing.T) {
 	g := NewWithT(t)
 	artifacts, _ := leadermigration.Render(
-		leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce", NodeIPAM: true},
+		leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce", NodeIPAM: true},
 	)
 	lock, err := leadermigration.Parse(artifacts.CCMFile, 30)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -112,7 +112,7 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			artifacts, _ := leadermigration.Render(
-				leadermigration.Plan{From: minorOnly(tc.from), To: minorOnly(tc.to), Provider: inTreeAt(tc.from)},
+				leadermigration.Plan{From: leadermigration.OfMinor(tc.from), To: leadermigration.OfMinor(tc.to), Provider: inTreeAt(tc.from)},
 			)
 			NewWithT(t).Expect(artifacts.KCMRemove).To(Equal(tc.want))
 		})
@@ -121,7 +121,7 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 
 func TestExplanationNamesWhatBreaksLater(t *testing.T) {
 	g := NewWithT(t)
-	explanation := leadermigration.Explain(leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce"})
+	explanation := leadermigration.Explain(leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"})
 	g.Expect(explanation.Provider.Name).To(Equal("gce"))
 	g.Expect(explanation.Why).To(ContainElement(ContainSubstring("names route-controller, service-controller")))
 	for _, later := range []string{

@@ -8,9 +8,9 @@ import (
 // checkFile judges one configuration by itself.
 func checkFile(c Configuration) []Violation {
 	var violations []Violation
-	if bad, is := badRangeOf(c.Version); is && c.Manager == KCM {
-		reason, _ := KnownBad(c.Version.String())
-		violations = append(violations, c.about(failed(NotKnownBad, reason+".", bad.fix)))
+	if bad, is := BadReleasesOf(c.Version); is && c.Manager == KCM {
+		violations = append(violations, c.about(failed(NotKnownBad,
+			fmt.Sprintf("%s is known to be bad: %s (%s).", c, bad.Reason, bad.Source), bad.Fix)))
 	}
 	if m, _ := KnownMinor(c.Version.Minor); c.Manager == KCM && !m.KCMHasLoops {
 		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last "+
@@ -52,13 +52,13 @@ func comparedNames(c Configuration) []Violation {
 func knownComponents(c Configuration) []Violation {
 	var violations []Violation
 	for _, entry := range c.Lock.Entries {
-		if entry.Component == KCM || entry.Component == CCM || entry.Component == Either && c.Version.Minor >= wildcardMinor {
+		if entry.Component == KCM || entry.Component == CCM || entry.Component == Either && c.Version.Minor >= WildcardMinor {
 			continue
 		}
 		v := failed(
 			KnownComponent,
 			fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.", c.Version.Minor, entry.Component, entry.Name),
-			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, wildcardMinor),
+			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, WildcardMinor),
 		)
 		v.Loops = []Loop{Loop(entry.Name)}
 		if loop, known := loopNamed(entry.Name); known {

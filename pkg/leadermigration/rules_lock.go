@@ -116,7 +116,7 @@ func oneManager(cluster Cluster) []Violation {
 // runsSomething says whether the manager runs anything under its lock.
 func (c Configuration) runsSomething() bool {
 	return slices.ContainsFunc(c.Lock.Entries, func(entry Entry) bool {
-		return entry.Component == c.Manager || entry.Component == Either && c.Version.Minor >= wildcardMinor
+		return entry.Component == c.Manager || entry.Component == Either && c.Version.Minor >= WildcardMinor
 	})
 }
 

@@ -62,7 +62,7 @@ func renderedFiles() map[string]string {
 		for _, to := range []int{from, from + 1} {
 			for _, nodeIPAM := range []bool{false, true} {
 				artifacts, _ := leadermigration.Render(leadermigration.Plan{
-					From: atMinor(from), To: atMinor(to), Provider: "gce", NodeIPAM: nodeIPAM, LockName: "read",
+					From: leadermigration.OfMinor(from), To: leadermigration.OfMinor(to), Provider: "gce", NodeIPAM: nodeIPAM, LockName: "read",
 				})
 				for who, file := range map[string][]byte{"kcm": artifacts.KCMFile, "ccm": artifacts.CCMFile} {
 					if !slices.Contains(contents, string(file)) {

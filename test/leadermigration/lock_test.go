@@ -15,10 +15,6 @@ const (
 	ccm = leadermigration.CCM
 )
 
-func atMinor(minor int) leadermigration.Version {
-	return leadermigration.Version{Minor: minor, Patch: leadermigration.AnyPatch}
-}
-
 // rendered is a file of a manager and the flags of 1.30 that go with it.
 type rendered struct {
 	file  []byte
@@ -36,7 +32,7 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 		path := filepath.Join(t.TempDir(), "leader-migration.yaml")
 		g.Expect(os.WriteFile(path, file, 0o600)).To(Succeed())
 		here, _ := leadermigration.Render(
-			leadermigration.Plan{From: atMinor(minor), To: atMinor(minor), Provider: "simcloud", ConfigPath: path},
+			leadermigration.Plan{From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path},
 		)
 		flags := here.KCM
 		if manager == ccm {
@@ -52,10 +48,10 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 // names, and is rendered for a KCM and a CCM that are not here.
 func TestLockHoldsWhatWeSay(t *testing.T) {
 	for name, plan := range map[string]leadermigration.Plan{
-		"within-1-30":       {From: atMinor(30), To: atMinor(30), Provider: "simcloud"},
-		"from-1-29-to-1-30": {From: atMinor(29), To: atMinor(30), Provider: "gce"},
-		"with-node-ipam":    {From: atMinor(30), To: atMinor(31), Provider: "gce", NodeIPAM: true},
-		"both-names":        {From: atMinor(27), To: atMinor(28), Provider: "gce"},
+		"within-1-30":       {From: leadermigration.OfMinor(30), To: leadermigration.OfMinor(30), Provider: "simcloud"},
+		"from-1-29-to-1-30": {From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"},
+		"with-node-ipam":    {From: leadermigration.OfMinor(30), To: leadermigration.OfMinor(31), Provider: "gce", NodeIPAM: true},
+		"both-names":        {From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +136,7 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 				manager.expectRunning(placed(tc.lock, manager.component, leadermigration.MainLock))
 				configurations = append(
 					configurations,
-					leadermigration.Configuration{Manager: manager.component, Version: atMinor(minor), Lock: tc.lock},
+					leadermigration.Configuration{Manager: manager.component, Version: leadermigration.OfMinor(minor), Lock: tc.lock},
 				)
 			}
 			g.Eventually(p.twice).WithTimeout(patience).WithPolling(interval).Should(Equal(tc.twice))
