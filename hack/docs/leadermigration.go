@@ -67,13 +67,13 @@ func lockBadReleases() string {
 
 // lockMinor is the row of a minor without its number.
 func lockMinor(m leadermigration.Minor) string {
-	versions := make([]string, 0, len(m.APIVersions))
+	var versions []string
 	for _, version := range m.APIVersions {
 		versions = append(versions, version[strings.Index(version, "/")+1:])
 	}
-	names := make([]string, 0, len(m.Names))
-	for _, loop := range append(leadermigration.CloudLoops(), leadermigration.NodeIPAMLoop) {
-		names = append(names, "`"+m.Names[loop]+"`")
+	var names []string
+	for _, loop := range leadermigration.AllLoops() {
+		names = append(names, "`"+leadermigration.RegisteredName(loop, m.Minor)+"`")
 	}
 	fields, builtIn := "ignored", "right"
 	if m.Strict {

@@ -7,10 +7,10 @@ import (
 
 // Configuration is one release of one manager of a cluster.
 type Configuration struct {
-	Manager Component `json:"manager"`
-	Version Version   `json:"version"`
+	Manager Component
+	Version Version
 	// Lock is nil where the manager runs without --enable-leader-migration.
-	Lock *Lock `json:"lock,omitempty"`
+	Lock *Lock
 }
 
 // String is kube-controller-manager 1.29.3.

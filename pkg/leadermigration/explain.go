@@ -82,12 +82,13 @@ func (p Plan) why() []string {
 		if !known {
 			return []string{unknownMinor(minor).Error()}
 		}
-		text := fmt.Sprintf("1.%d compares %s.", minor, m.comparedNames(p.loops()))
+		compared := func(loop Loop) string { return RegisteredName(loop, minor) }
+		text := fmt.Sprintf("1.%d compares %s.", minor, joined(p.loops(), ", ", compared))
 		switch {
 		case m.BuiltIn == nil:
 			text += " It has no built-in default and knows no \"*\"."
 		case !m.DefaultWorks:
-			text += " Its built-in default names " + m.BuiltIn.namesOf() +
+			text += " Its built-in default names " + joined(m.BuiltIn.Entries, ", ", func(entry Entry) string { return entry.Name }) +
 				", so service and route stay under the main lock of each manager."
 		}
 		if len(why) == 0 || !p.inPlace() {
@@ -98,22 +99,6 @@ func (p Plan) why() []string {
 		"Names that a version does not compare are ignored without a word, and so is a component that it does not know.",
 		"The file says resourceLock and an apiVersion before v1: 1.21 to 1.23 know no v1, and 1.32 and later refuse resourceLock in "+
 			"it.")
-}
-
-func (m Minor) comparedNames(loops []Loop) string {
-	names := make([]string, 0, len(loops))
-	for _, loop := range loops {
-		names = append(names, m.Names[loop])
-	}
-	return strings.Join(names, ", ")
-}
-
-func (l Lock) namesOf() string {
-	names := make([]string, 0, len(l.Entries))
-	for _, entry := range l.Entries {
-		names = append(names, entry.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // later is what a control plane of the plan may have and a later minor rejects, in the order of the minors.

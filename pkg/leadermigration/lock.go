@@ -16,20 +16,20 @@ const (
 // Lock is a migration lock: what a LeaderMigrationConfiguration says.
 type Lock struct {
 	// APIVersion that it was read from, or is written as; empty for a built-in default.
-	APIVersion string `json:"apiVersion,omitempty"`
+	APIVersion string
 	// Name of the Lease, in the namespace of the manager's main lock.
-	Name string `json:"leaderName"`
+	Name string
 	// ResourceLock is Leases or Endpoints.
-	ResourceLock string  `json:"resourceLock"`
-	Entries      []Entry `json:"controllerLeaders"`
+	ResourceLock string
+	Entries      []Entry
 }
 
 // Entry puts a controller under the lock.
 type Entry struct {
 	// Name of the controller; the managers compare it with registered names, letter by letter, and ignore others.
-	Name string `json:"name"`
+	Name string
 	// Component that may run it: one of the managers, or Either.
-	Component Component `json:"component"`
+	Component Component
 }
 
 // Marshal writes the file. Everything is quoted: a bare * is no YAML.
@@ -88,7 +88,7 @@ func PlaceOf(lock *Lock, manager Component, minor int, loop Loop) Place {
 		return place
 	}
 	for _, entry := range lock.Entries {
-		if entry.Name != m.Names[loop] {
+		if entry.Name != RegisteredName(loop, minor) {
 			continue
 		}
 		place = Nowhere

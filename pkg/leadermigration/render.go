@@ -37,13 +37,7 @@ type Flag struct {
 func (f Flag) String() string { return f.Name + "=" + f.Value }
 
 // JoinFlags writes flags as arguments.
-func JoinFlags(flags []Flag, separator string) string {
-	texts := make([]string, 0, len(flags))
-	for _, flag := range flags {
-		texts = append(texts, flag.String())
-	}
-	return strings.Join(texts, separator)
-}
+func JoinFlags(flags []Flag, separator string) string { return joined(flags, separator, Flag.String) }
 
 // Artifacts are what to place. The flags are in addition to those that the managers have; a gate belongs into the list of
 // gates that is there, and excluded controllers at the end of theirs.
@@ -128,11 +122,10 @@ func (p Plan) violations() []Violation {
 }
 
 func (p Plan) loops() []Loop {
-	loops := CloudLoops()
 	if p.NodeIPAM {
-		loops = append(loops, NodeIPAMLoop)
+		return AllLoops()
 	}
-	return loops
+	return CloudLoops()
 }
 
 // lock is the portable configuration: an apiVersion and a resourceLock that every minor of the range reads, "*" where all of

@@ -73,7 +73,7 @@ func noSharedLoops(cluster Cluster) []Violation {
 // sharedLoops reports a pair of locks once, with all loops that both hold in any of their releases.
 func sharedLoops(older, newer []Configuration) (Violation, bool) {
 	var shared []Loop
-	for _, loop := range allLoops() {
+	for _, loop := range AllLoops() {
 		holds := func(c Configuration) bool { return slices.Contains(c.Lock.Loops(), loop) }
 		if slices.ContainsFunc(older, holds) && slices.ContainsFunc(newer, holds) {
 			shared = append(shared, loop)
@@ -160,7 +160,7 @@ func (c Configuration) describeLock() string {
 		return "no lock"
 	}
 	var places []string
-	for _, loop := range allLoops() {
+	for _, loop := range AllLoops() {
 		places = append(places, fmt.Sprintf("%s: %s", loop, c.place(loop)))
 	}
 	return fmt.Sprintf("lock %s (%s)", c.Lock.Name, strings.Join(places, ", "))

@@ -43,9 +43,6 @@ func (v Version) String() string {
 	return fmt.Sprintf("1.%d.%d", v.Minor, v.Patch)
 }
 
-// MarshalText makes it readable in JSON and YAML.
-func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
-
 func compareVersions(a, b Version) int {
 	return cmp.Or(cmp.Compare(a.Minor, b.Minor), cmp.Compare(a.Patch, b.Patch))
 }

@@ -41,8 +41,8 @@ const (
 
 // RuleMeaning describes a rule.
 type RuleMeaning struct {
-	Rule  Rule   `json:"rule"`
-	Means string `json:"means"`
+	Rule  Rule
+	Means string
 }
 
 // Rules are all rules, for documentation.

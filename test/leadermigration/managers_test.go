@@ -236,7 +236,7 @@ func placed(
 	component leadermigration.Component,
 	places ...leadermigration.Place,
 ) []leadermigration.Loop {
-	has := append(leadermigration.CloudLoops(), leadermigration.NodeIPAMLoop)
+	has := leadermigration.AllLoops()
 	var found []leadermigration.Loop
 	if component == leadermigration.CCM {
 		has = leadermigration.CloudLoops()
