@@ -20,7 +20,7 @@ func lockExample() string {
 	artifacts, _ := leadermigration.Render(
 		leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
 	)
-	return "```yaml\n" + string(artifacts.KCMFile) + "```\n"
+	return "```yaml\n" + artifacts.Files[leadermigration.KCM] + "```\n"
 }
 
 func lockRules() string {

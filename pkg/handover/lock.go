@@ -47,7 +47,9 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 	if len(problems) > 0 {
 		return LockConfiguration{}, problems
 	}
-	configuration.File = outcome.MountedFile{Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: string(artifacts.KCMFile)}
+	configuration.File = outcome.MountedFile{
+		Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: artifacts.Files[leadermigration.KCM],
+	}
 	for _, flag := range artifacts.KCM {
 		if flag.Name != "--leader-elect" { // It is on already, which was asked for.
 			configuration.Flags = append(configuration.Flags, outcome.Flag{Name: flag.Name, Value: flag.Value})

@@ -1,7 +1,6 @@
 package leadermigration
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -31,7 +30,7 @@ type FactStates struct {
 
 // Explain says what a hand-over by the lock takes, step by step, and why.
 func Explain(plan Plan) Explanation {
-	plan.LockName = cmp.Or(plan.LockName, UpstreamLockName)
+	plan = plan.withDefaults()
 	artifacts, violations := Render(plan)
 	explanation := Explanation{Violations: violations, Why: plan.why(), Later: plan.later()}
 	for _, fact := range Facts() {
@@ -47,7 +46,7 @@ func Explain(plan Plan) Explanation {
 }
 
 func (p Plan) steps(a Artifacts) []string {
-	api := "Upgrade kube-apiserver to " + p.apiServer().String() + " on the first control-plane node. "
+	api := "Upgrade kube-apiserver to " + p.APIServer.String() + " on the first control-plane node. "
 	last := "KCM " + p.To.String()
 	if p.inPlace() {
 		api, last = "", "KCM"

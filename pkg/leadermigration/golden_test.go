@@ -42,12 +42,9 @@ func writePlan(out *bytes.Buffer, from, to int) {
 	for _, violation := range violations {
 		fmt.Fprintln(out, violation)
 	}
-	for _, file := range []struct {
-		of      leadermigration.Component
-		content []byte
-	}{{leadermigration.KCM, artifacts.KCMFile}, {leadermigration.CCM, artifacts.CCMFile}} {
-		if file.content != nil {
-			fmt.Fprintf(out, "--- file of %s\n%s", file.of, file.content)
+	for _, manager := range []leadermigration.Component{kcm, ccm} {
+		if file, rendered := artifacts.Files[manager]; rendered {
+			fmt.Fprintf(out, "--- file of %s\n%s", manager, file)
 		}
 	}
 	for _, flags := range []struct {
@@ -88,16 +85,16 @@ func TestRenderedFiles(t *testing.T) {
 						return
 					}
 					g.Expect(leadermigration.HasErrors(violations)).To(BeFalse())
-					expectUnderLock(g, artifacts.KCMFile, leadermigration.KCM, minor.Minor)
-					expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, to)
+					expectUnderLock(g, artifacts.Files[kcm], kcm, minor.Minor)
+					expectUnderLock(g, artifacts.Files[ccm], ccm, to)
 				},
 			)
 		}
 	}
 }
 
-func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, minor int) {
-	lock, err := leadermigration.Parse(file, minor)
+func expectUnderLock(g Gomega, file string, manager leadermigration.Component, minor int) {
+	lock, err := leadermigration.Parse([]byte(file), minor)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, loop := range leadermigration.CloudLoops() {
 		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(
@@ -114,15 +111,15 @@ func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, m
 func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {
 	g := NewWithT(t)
 	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"})
-	g.Expect(artifacts.KCMFile).To(Equal(artifacts.CCMFile))
+	g.Expect(artifacts.Files[kcm]).To(Equal(artifacts.Files[ccm]))
 	for _, minor := range leadermigration.Minors() {
-		lock, err := leadermigration.Parse(artifacts.KCMFile, minor.Minor)
+		lock, err := leadermigration.Parse([]byte(artifacts.Files[kcm]), minor.Minor)
 		if !minor.Wildcard {
 			g.Expect(err).To(MatchError(ContainSubstring("is not known to 1.21")))
 			continue
 		}
 		g.Expect(err).NotTo(HaveOccurred(), "1.%d", minor.Minor)
 		g.Expect(lock.Loops()).To(Equal([]leadermigration.Loop{"cloud-node-lifecycle", "route", "service"}))
-		expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, minor.Minor)
+		expectUnderLock(g, artifacts.Files[ccm], ccm, minor.Minor)
 	}
 }

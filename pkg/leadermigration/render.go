@@ -24,7 +24,7 @@ type Plan struct {
 	// NodeIPAM moves the node IPAM loop, too.
 	NodeIPAM bool
 	// APIServer is the release of kube-apiserver when CCM starts; To unless it is given.
-	APIServer *Version
+	APIServer Version
 }
 
 // Flag is a flag of a component; the name has its dashes.
@@ -42,22 +42,21 @@ func JoinFlags(flags []Flag, separator string) string { return joined(flags, sep
 // Artifacts are what to place. The flags are in addition to those that the managers have; a gate belongs into the list of
 // gates that is there, and excluded controllers at the end of theirs.
 type Artifacts struct {
-	// KCMFile and CCMFile are the configuration of each manager. They are the same bytes but for 1.21, which knows no "*".
-	KCMFile, CCMFile []byte
+	// Files are the configuration of each manager. They are the same but for 1.21, which knows no "*".
+	Files map[Component]string `json:"files,omitempty"`
 	// KCM of release From gets these on all replicas before CCM starts.
-	KCM []Flag
+	KCM []Flag `json:"kcm,omitempty"`
 	// CCM of release To gets these.
-	CCM []Flag
+	CCM []Flag `json:"ccm,omitempty"`
 	// KCMAfter are those of the KCM that no longer runs the loops: release To, or the same one.
-	KCMAfter []Flag
+	KCMAfter []Flag `json:"kcmAfterwards,omitempty"`
 	// KCMRemove are the flags and gates that this KCM must not have any more.
-	KCMRemove []string
+	KCMRemove []string `json:"kcmAfterwardsWithout,omitempty"`
 }
 
 // Render makes what a hand-over needs. With an error among the violations there is nothing to place.
 func Render(plan Plan) (Artifacts, []Violation) {
-	plan.LockName = cmp.Or(plan.LockName, UpstreamLockName)
-	plan.ConfigPath = cmp.Or(plan.ConfigPath, DefaultConfigPath)
+	plan = plan.withDefaults()
 	kcm, ccm := plan.lock(KCM), plan.lock(CCM)
 	after := Configuration{CCM, plan.To, &ccm}
 	violations := append(plan.violations(), Check(Cluster{
@@ -66,28 +65,26 @@ func Render(plan Plan) (Artifacts, []Violation) {
 		InPlace:        plan.inPlace(),
 	})...)
 	// KCM of release From was there before kube-apiserver was upgraded, so only CCM is judged.
-	violations = append(
-		violations,
-		skew(Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.apiServer()}})...)
-	violations = inOrder(violations)
+	judged := Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.APIServer}}
+	violations = inOrder(append(violations, skew(judged)...))
 	if HasErrors(violations) {
 		return Artifacts{}, violations
 	}
 	return Artifacts{
-		KCMFile: kcm.Marshal(), CCMFile: ccm.Marshal(), KCM: plan.armed(plan.From.Minor), CCM: plan.armed(plan.To.Minor),
-		KCMAfter: plan.after(), KCMRemove: plan.remove(),
+		Files: map[Component]string{KCM: string(kcm.Marshal()), CCM: string(ccm.Marshal())},
+		KCM:   plan.armed(plan.From.Minor), CCM: plan.armed(plan.To.Minor), KCMAfter: plan.after(), KCMRemove: plan.remove(),
 	}, violations
+}
+
+func (p Plan) withDefaults() Plan {
+	p.LockName = cmp.Or(p.LockName, UpstreamLockName)
+	p.ConfigPath = cmp.Or(p.ConfigPath, DefaultConfigPath)
+	p.APIServer = cmp.Or(p.APIServer, p.To)
+	return p
 }
 
 // inPlace says that the hand-over happens within one minor.
 func (p Plan) inPlace() bool { return p.From.Minor == p.To.Minor }
-
-func (p Plan) apiServer() Version {
-	if p.APIServer != nil {
-		return *p.APIServer
-	}
-	return p.To
-}
 
 // violations are the objections that Check cannot have: about the plan, not about what is configured.
 func (p Plan) violations() []Violation {

@@ -28,7 +28,8 @@ func (tc planCase) check(t *testing.T) {
 		g.Expect(artifacts).To(Equal(leadermigration.Artifacts{}))
 		g.Expect(explanation.Steps).To(BeEmpty())
 	} else {
-		g.Expect(artifacts.KCMFile).NotTo(BeEmpty())
+		g.Expect(artifacts.Files).To(HaveLen(2))
+		g.Expect(artifacts.Files[kcm]).NotTo(BeEmpty())
 		g.Expect(explanation.Steps).NotTo(BeEmpty())
 	}
 	if tc.says != "" {
@@ -79,7 +80,7 @@ func TestPlans(t *testing.T) {
 			rules: []leadermigration.Rule{leadermigration.RunsSomewhere}, says: "ships no node IPAM loop",
 		},
 		"with an API server that is too old for CCM": {
-			plan:  leadermigration.Plan{From: release("1.29"), To: release("1.30"), Provider: "gce", APIServer: new(release("1.29.0"))},
+			plan:  leadermigration.Plan{From: release("1.29"), To: release("1.30"), Provider: "gce", APIServer: release("1.29.0")},
 			rules: []leadermigration.Rule{leadermigration.Skew}, says: "newer than kube-apiserver",
 		},
 		"with the name of a main lock": {
@@ -96,7 +97,7 @@ func TestNodeIPAMMovesWithTheLock(t *testing.T) {
 	artifacts, _ := leadermigration.Render(
 		leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce", NodeIPAM: true},
 	)
-	lock, err := leadermigration.Parse(artifacts.CCMFile, 30)
+	lock, err := leadermigration.Parse([]byte(artifacts.Files[ccm]), 30)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lock.Loops()).To(ContainElement(leadermigration.NodeIPAMLoop))
 	g.Expect(artifacts.KCMAfter).To(ContainElement(leadermigration.Flag{Name: "--controllers", Value: "*,-node-ipam-controller"}))

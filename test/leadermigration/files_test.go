@@ -64,10 +64,10 @@ func renderedFiles() map[string]string {
 				artifacts, _ := leadermigration.Render(leadermigration.Plan{
 					From: leadermigration.OfMinor(from), To: leadermigration.OfMinor(to), Provider: "gce", NodeIPAM: nodeIPAM, LockName: "read",
 				})
-				for who, file := range map[string][]byte{"kcm": artifacts.KCMFile, "ccm": artifacts.CCMFile} {
-					if !slices.Contains(contents, string(file)) {
-						contents = append(contents, string(file))
-						files[fmt.Sprintf("%s-from-1-%d-to-1-%d-ipam-%t", who, from, to, nodeIPAM)] = string(file)
+				for _, f := range []struct{ of, content string }{{"kcm", artifacts.Files[kcm]}, {"ccm", artifacts.Files[ccm]}} {
+					if !slices.Contains(contents, f.content) {
+						contents = append(contents, f.content)
+						files[fmt.Sprintf("%s-from-1-%d-to-1-%d-ipam-%t", f.of, from, to, nodeIPAM)] = f.content
 					}
 				}
 			}

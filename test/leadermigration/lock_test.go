@@ -17,7 +17,7 @@ const (
 
 // rendered is a file of a manager and the flags of 1.30 that go with it.
 type rendered struct {
-	file  []byte
+	file  string
 	flags []leadermigration.Flag
 }
 
@@ -28,9 +28,9 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 	artifacts, violations := leadermigration.Render(plan)
 	g.Expect(leadermigration.HasErrors(violations)).To(BeFalse(), "%v", violations)
 	managers := map[leadermigration.Component]rendered{}
-	for manager, file := range map[leadermigration.Component][]byte{kcm: artifacts.KCMFile, ccm: artifacts.CCMFile} {
+	for manager, file := range artifacts.Files {
 		path := filepath.Join(t.TempDir(), "leader-migration.yaml")
-		g.Expect(os.WriteFile(path, file, 0o600)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte(file), 0o600)).To(Succeed())
 		here, _ := leadermigration.Render(
 			leadermigration.Plan{From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path},
 		)
@@ -67,7 +67,7 @@ func handOver(t *testing.T, p *pair, name string, managers map[leadermigration.C
 	g := NewWithT(t)
 	locks := map[leadermigration.Component]*leadermigration.Lock{}
 	for manager, r := range managers {
-		lock, err := leadermigration.Parse(r.file, minor)
+		lock, err := leadermigration.Parse([]byte(r.file), minor)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(lock.Name).To(Equal(name))
 		locks[manager] = &lock

@@ -70,13 +70,9 @@ func (p *planFlags) read(output string) (leadermigration.Plan, error) {
 		return plan, err
 	}
 	if p.apiServer != "" {
-		version, err := readVersion("--apiserver", p.apiServer)
-		if err != nil {
-			return plan, err
-		}
-		plan.APIServer = &version
+		plan.APIServer, err = readVersion("--apiserver", p.apiServer)
 	}
-	return plan, nil
+	return plan, err
 }
 
 func readVersion(flag, text string) (leadermigration.Version, error) {
