@@ -96,16 +96,11 @@ func TestRenderedFiles(t *testing.T) {
 func expectUnderLock(g Gomega, file string, manager leadermigration.Component, minor int) {
 	lock, err := leadermigration.Parse([]byte(file), minor)
 	g.Expect(err).NotTo(HaveOccurred())
+	c := leadermigration.Configuration{Manager: manager, Version: leadermigration.OfMinor(minor), Lock: &lock}
 	for _, loop := range leadermigration.CloudLoops() {
-		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(
-			Equal(leadermigration.MigrationLock),
-			"%s in %s 1.%d",
-			loop,
-			manager,
-			minor,
-		)
+		g.Expect(c.Place(loop)).To(Equal(leadermigration.MigrationLock), "%s in %s", loop, c)
 	}
-	g.Expect(leadermigration.PlaceOf(&lock, manager, minor, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
+	g.Expect(c.Place(leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }
 
 func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {

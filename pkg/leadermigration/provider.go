@@ -89,12 +89,3 @@ func LookupProvider(name string) (Provider, bool) {
 	}
 	return providers[at], true
 }
-
-// Honours says whether a provider's CCM is known to honour the lock, and why, or why nothing is known of it.
-func Honours(provider string) (honours bool, reason string) {
-	p, known := LookupProvider(provider)
-	if !known {
-		return false, "nothing is known of the cloud-controller-manager of provider " + provider
-	}
-	return p.HonoursLock, p.Reason + " (" + p.Source + ")"
-}

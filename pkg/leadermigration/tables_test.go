@@ -99,6 +99,7 @@ func TestEveryFactHasASource(t *testing.T) {
 		g.Expect(fact.RemovedIn == 0 || fact.RemovedIn > max(fact.Since, fact.DeprecatedIn)).To(BeTrue(), fact.Name)
 	}
 	for _, provider := range leadermigration.Providers() {
+		g.Expect(provider.Reason).NotTo(BeEmpty(), provider.Name)
 		g.Expect(provider.Source).NotTo(BeEmpty(), provider.Name)
 		g.Expect(provider.LastInTreeSource).NotTo(BeEmpty(), provider.Name)
 	}
@@ -180,9 +181,7 @@ func TestProviders(t *testing.T) {
 			provider, known := leadermigration.LookupProvider(tc.provider)
 			g.Expect(known).To(Equal(tc.last != 0))
 			g.Expect(provider.LastInTreeMinor).To(Equal(tc.last))
-			honours, reason := leadermigration.Honours(tc.provider)
-			g.Expect(honours).To(Equal(tc.honours))
-			g.Expect(reason).NotTo(BeEmpty())
+			g.Expect(provider.HonoursLock).To(Equal(tc.honours))
 		})
 	}
 }

@@ -44,7 +44,7 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 }
 
 // TestLockHoldsWhatWeSay takes each of our files through a hand-over in the KEP's order, and compares what runs under which
-// lock with what PlaceOf says. The first three are what is rendered for KCM or for CCM 1.30; the last has both generations of
+// lock with what Place says. The first three are what is rendered for KCM or for CCM 1.30; the last has both generations of
 // names, and is rendered for a KCM and a CCM that are not here.
 func TestLockHoldsWhatWeSay(t *testing.T) {
 	for name, plan := range map[string]leadermigration.Plan{

@@ -244,8 +244,9 @@ func placed(
 			found = append(found, cloudNode)
 		}
 	}
+	c := leadermigration.Configuration{Manager: component, Version: leadermigration.OfMinor(minor), Lock: lock}
 	for _, loop := range has {
-		if slices.Contains(places, leadermigration.PlaceOf(lock, component, minor, loop)) {
+		if slices.Contains(places, c.Place(loop)) {
 			found = append(found, loop)
 		}
 	}
