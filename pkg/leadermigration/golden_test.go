@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,7 +41,7 @@ func writePlan(out *bytes.Buffer, from, to int) {
 	artifacts, violations := leadermigration.Render(plan)
 	fmt.Fprintf(out, "=== provider %s from %s to %s\n", plan.Provider, plan.From, plan.To)
 	for _, violation := range violations {
-		fmt.Fprintln(out, violation)
+		fmt.Fprintln(out, inOneLine(violation))
 	}
 	for _, manager := range []leadermigration.Component{kcm, ccm} {
 		if file, rendered := artifacts.Files[manager]; rendered {
@@ -58,6 +59,22 @@ func writePlan(out *bytes.Buffer, from, to int) {
 	for _, name := range artifacts.KCMRemove {
 		fmt.Fprintf(out, "KCM afterwards without %s\n", name)
 	}
+}
+
+func inOneLine(v leadermigration.Violation) string {
+	var about []string
+	if v.Lock != "" {
+		about = append(about, "lock "+v.Lock)
+	}
+	if len(v.Loops) > 0 {
+		var loops []string
+		for _, loop := range v.Loops {
+			loops = append(loops, string(loop))
+		}
+		about = append(about, "loops "+strings.Join(loops, ", "))
+	}
+	about = append(about, v.Releases...)
+	return fmt.Sprintf("%s %s [%s]: %s %s", v.Severity, v.Rule, strings.Join(about, "; "), v.Message, v.Fix)
 }
 
 // inTreeAt is a provider that is in-tree in a minor and whose CCM honours the lock; gce is the last that was.

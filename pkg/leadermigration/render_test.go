@@ -33,7 +33,7 @@ func (tc planCase) check(t *testing.T) {
 		g.Expect(explanation.Steps).NotTo(BeEmpty())
 	}
 	if tc.says != "" {
-		g.Expect(violations[0].String()).To(ContainSubstring(tc.says))
+		g.Expect(inOneLine(violations[0])).To(ContainSubstring(tc.says))
 	}
 }
 

@@ -2,9 +2,7 @@ package leadermigration
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Rule is a rule of the lock.
@@ -95,19 +93,6 @@ type Violation struct {
 	// Message says what is wrong, Fix what to do.
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
-}
-
-// String is the violation in one line.
-func (v Violation) String() string {
-	var about []string
-	if v.Lock != "" {
-		about = append(about, "lock "+v.Lock)
-	}
-	if len(v.Loops) > 0 {
-		about = append(about, "loops "+listed(v.Loops))
-	}
-	about = append(about, v.Releases...)
-	return fmt.Sprintf("%s %s [%s]: %s %s", v.Severity, v.Rule, strings.Join(about, "; "), v.Message, v.Fix)
 }
 
 // HasErrors says whether one of the violations is more than a warning.
