@@ -53,17 +53,12 @@ func (p Plan) steps(a Artifacts) []string {
 	}
 	return []string{
 		fmt.Sprintf("Let the identities of KCM and of CCM get, create and update the Lease %s, in the namespace of their main "+
-			"Leases, by a Role and "+
-			"RoleBindings of your own. Do not replace the rules of a system role, and leave create without resourceNames: it never has "+
-			"a name.", p.LockName),
-		fmt.Sprintf(
-			"Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
-			p.From,
-			JoinFlags(a.KCM, " "),
-		),
+			"Leases, by a Role and RoleBindings of your own. Do not replace the rules of a system role, and leave create without "+
+			"resourceNames: it never has a name.", p.LockName),
+		fmt.Sprintf("Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
+			p.From, JoinFlags(a.KCM, " ")),
 		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease "+
-			"kube-controller-manager. "+
-			"A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
+			"kube-controller-manager. A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
 		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To,
 			JoinFlags(a.CCM, " ")),
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+

@@ -58,11 +58,9 @@ type Artifacts struct {
 func Render(plan Plan) (Artifacts, []Violation) {
 	plan = plan.withDefaults()
 	kcm, ccm := plan.lock(KCM), plan.lock(CCM)
-	after := Configuration{CCM, plan.To, &ccm}
-	violations := append(plan.violations(), Check(Cluster{
-		Configurations: []Configuration{{KCM, plan.From, &kcm}, after},
-		Provider:       plan.Provider,
-		InPlace:        plan.inPlace(),
+	before, after := Configuration{KCM, plan.From, &kcm}, Configuration{CCM, plan.To, &ccm}
+	violations := append(plan.violations(before, after), Check(Cluster{
+		Configurations: []Configuration{before, after}, Provider: plan.Provider, InPlace: plan.inPlace(),
 	})...)
 	// KCM of release From was there before kube-apiserver was upgraded, so only CCM is judged.
 	judged := Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.APIServer}}
@@ -87,33 +85,25 @@ func (p Plan) withDefaults() Plan {
 func (p Plan) inPlace() bool { return p.From.Minor == p.To.Minor }
 
 // violations are the objections that Check cannot have: about the plan, not about what is configured.
-func (p Plan) violations() []Violation {
-	about := func(v Violation) Violation {
-		v.Lock = p.LockName
-		v.Loops = p.loops()
-		v.Releases = []string{
-			(Configuration{Manager: KCM, Version: p.From}).String(),
-			(Configuration{Manager: CCM, Version: p.To}).String(),
-		}
-		return v
-	}
+func (p Plan) violations(before, after Configuration) []Violation {
 	var violations []Violation
+	object := func(loops []Loop, v Violation) {
+		v.Loops = loops
+		violations = append(violations, between(v, before, after))
+	}
 	if p.To.Minor < p.From.Minor {
-		violations = append(violations, about(failed(NextMinor,
+		object(p.loops(), failed(NextMinor,
 			fmt.Sprintf("From %s to %s is no hand-over: the lock goes from KCM of one minor to CCM of the next one.", p.From, p.To),
-			fmt.Sprintf("Hand over from %s to 1.%d.", p.From, p.From.Minor+1))))
+			fmt.Sprintf("Hand over from %s to 1.%d.", p.From, p.From.Minor+1)))
 	}
 	if p.Provider == "" {
-		violations = append(violations, about(failed(HonouredLock, "No provider is named, and whether the lock works is a matter of "+
-			"its CCM.",
-			"Name the provider as in --cloud-provider of KCM.")))
+		object(p.loops(), failed(HonouredLock, "No provider is named, and whether the lock works is a matter of its CCM.",
+			"Name the provider as in --cloud-provider of KCM."))
 	}
 	if provider, known := LookupProvider(p.Provider); p.NodeIPAM && known && !provider.NodeIPAM {
-		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes "+
-			"their CIDRs.", provider.Name),
+		object([]Loop{NodeIPAMLoop}, failed(RunsSomewhere,
+			fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes their CIDRs.", provider.Name),
 			"Leave node IPAM in KCM."))
-		v.Loops = []Loop{NodeIPAMLoop}
-		violations = append(violations, v)
 	}
 	return violations
 }
@@ -146,11 +136,7 @@ func (p Plan) lock(manager Component) Lock {
 
 // armed are the flags of a manager with the lock.
 func (p Plan) armed(minor int) []Flag {
-	flags := []Flag{
-		{"--leader-elect", "true"},
-		{"--enable-leader-migration", "true"},
-		{"--leader-migration-config", p.ConfigPath},
-	}
+	flags := []Flag{{"--leader-elect", "true"}, {"--enable-leader-migration", "true"}, {"--leader-migration-config", p.ConfigPath}}
 	if minor < WildcardMinor {
 		flags = append(flags, Flag{"--feature-gates", "ControllerManagerLeaderMigration=true"})
 	}
