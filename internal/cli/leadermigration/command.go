@@ -111,10 +111,10 @@ func explainLockCommand(output *string) *cobra.Command {
 
 // verdict is an error when one of the violations is.
 func verdict(violations []leadermigration.Violation) error {
-	if !leadermigration.HasErrors(violations) {
+	errs, _ := count(violations)
+	if errs == 0 {
 		return nil
 	}
-	errs, _ := count(violations)
 	return terminal.WithCode(errors.New(wording.Count(errs, "violation", "violations")), terminal.ExitNotSo)
 }
 
@@ -122,9 +122,7 @@ func count(violations []leadermigration.Violation) (errs, warnings int) {
 	for _, violation := range violations {
 		if violation.Severity == leadermigration.SeverityError {
 			errs++
-		} else {
-			warnings++
 		}
 	}
-	return errs, warnings
+	return errs, len(violations) - errs
 }
