@@ -100,12 +100,13 @@ func HasErrors(violations []Violation) bool {
 	return slices.ContainsFunc(violations, func(v Violation) bool { return v.Severity == SeverityError })
 }
 
-// inOrder sorts errors first, then by rule in the order of Rules.
+// inOrder sorts errors first, then by rule in the order of Rules. None are an empty list, for readers of yaml and json.
 func inOrder(violations []Violation) []Violation {
 	order := map[Rule]int{}
 	for i, rule := range Rules() {
 		order[rule.Rule] = i
 	}
+	violations = append([]Violation{}, violations...)
 	slices.SortStableFunc(violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(order[a.Rule], order[b.Rule]), cmp.Compare(a.Lock, b.Lock))
 	})

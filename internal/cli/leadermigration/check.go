@@ -61,7 +61,7 @@ func checkLockCommand(output *string) *cobra.Command {
 				err = writeChecked(command.OutOrStdout(), violations)
 			} else {
 				errs, warnings := count(violations)
-				err = terminal.Write(command.OutOrStdout(), *output, checkedLock{errs, warnings, nonNil(violations)}, nil)
+				err = terminal.Write(command.OutOrStdout(), *output, checkedLock{errs, warnings, violations}, nil)
 			}
 			return errors.Join(err, verdict(violations))
 		},
@@ -96,7 +96,7 @@ func (f *checkFlags) read(files []string) (leadermigration.Cluster, []leadermigr
 	if err != nil {
 		return cluster, nil, err
 	}
-	var violations []leadermigration.Violation
+	violations := []leadermigration.Violation{} // A list, for readers of yaml and json.
 	for _, r := range releases {
 		configuration, objections, err := r.read()
 		if err != nil {

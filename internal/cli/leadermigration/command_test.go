@@ -94,12 +94,13 @@ func TestWhatIsWrittenForPrograms(t *testing.T) {
 		keys []string
 		code int
 	}{
-		"render":                {"render" + good, []string{"files", "kcm", "ccm", "kcmAfterwards", "kcmAfterwardsWithout", "violations"}, 0},
-		"explain":               {"explain" + good, []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
-		"check":                 {"check --kcm 1.29=off", []string{"errors", "warnings", "violations"}, 0},
-		"check with an error":   {"check --kcm 1.29=default", []string{"errors", "warnings", "violations"}, 3},
-		"render with an error":  {"render" + bad, []string{"violations"}, 3},
-		"explain with an error": {"explain" + bad, []string{"steps", "why", "later", "flags", "provider", "violations"}, 3},
+		"render":                       {"render" + good, []string{"files", "kcm", "ccm", "kcmAfterwards", "kcmAfterwardsWithout", "violations"}, 0},
+		"explain":                      {"explain" + good, []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
+		"explain without an objection": {"explain --from 1.29 --to 1.30 --provider gce", []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
+		"check":                        {"check --kcm 1.29=off", []string{"errors", "warnings", "violations"}, 0},
+		"check with an error":          {"check --kcm 1.29=default", []string{"errors", "warnings", "violations"}, 3},
+		"render with an error":         {"render" + bad, []string{"violations"}, 3},
+		"explain with an error":        {"explain" + bad, []string{"steps", "why", "later", "flags", "provider", "violations"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

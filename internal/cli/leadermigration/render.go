@@ -45,7 +45,7 @@ func renderLockCommand(output *string) *cobra.Command {
 				return err
 			}
 			artifacts, violations := leadermigration.Render(plan)
-			rendered := renderedLock{artifacts, nonNil(violations)}
+			rendered := renderedLock{artifacts, violations}
 			return errors.Join(rendered.write(command, *output, dir, plan), verdict(violations))
 		},
 	}
