@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,8 +39,7 @@ func TestManagersReadFilesAsParseDoes(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "file.yaml")
-			NewWithT(t).Expect(os.WriteFile(path, []byte(file), 0o600)).To(Succeed())
+			path := writeFile(t, []byte(file))
 			_, refused := leadermigration.Parse([]byte(file), minor)
 			p := newPair(t, "file-"+name)
 			if refused != nil {
@@ -76,6 +74,14 @@ func renderedFiles() map[string]string {
 	return files
 }
 
+// writeFile writes a configuration and returns its path.
+func writeFile(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "leader-migration.yaml")
+	NewWithT(t).Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+	return path
+}
+
 func armedWith(path string) []leadermigration.Flag {
 	return []leadermigration.Flag{
 		{Name: "--enable-leader-migration", Value: "true"},
@@ -90,10 +96,6 @@ func (p *pair) expectRefused(component leadermigration.Component, path string) {
 	m := p.start(component, armedWith(path)...)
 	g.Eventually(m.Done()).WithTimeout(patience).Should(BeClosed(), "%s starts with a file that Parse refuses", component)
 	g.Expect(m.ExitCode()).To(Equal(1))
-	end := m.LogTail(10)
-	g.Expect(strings.Contains(end, "LeaderMigration") || strings.Contains(end, "leader migration configuration") ||
-		strings.Contains(
-			end,
-			"Object 'Kind' is missing",
-		) || strings.Contains(end, "yaml") || strings.Contains(end, "no kind")).To(BeTrue(), end)
+	g.Expect(m.LogTail(10)).To(Or(ContainSubstring("LeaderMigration"), ContainSubstring("leader migration configuration"),
+		ContainSubstring("Object 'Kind' is missing"), ContainSubstring("yaml"), ContainSubstring("no kind")))
 }

@@ -1,8 +1,6 @@
 package leadermigration_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -29,8 +27,7 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 	g.Expect(leadermigration.HasErrors(violations)).To(BeFalse(), "%v", violations)
 	managers := map[leadermigration.Component]rendered{}
 	for manager, file := range artifacts.Files {
-		path := filepath.Join(t.TempDir(), "leader-migration.yaml")
-		g.Expect(os.WriteFile(path, []byte(file), 0o600)).To(Succeed())
+		path := writeFile(t, []byte(file))
 		here, _ := leadermigration.Render(
 			leadermigration.Plan{From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path},
 		)
@@ -104,12 +101,11 @@ func handOver(t *testing.T, p *pair, name string, managers map[leadermigration.C
 func TestUpstreamsNamesRunTwice(t *testing.T) {
 	m, _ := leadermigration.KnownMinor(minor)
 	documented := &leadermigration.Lock{
-		APIVersion:   "controllermanager.config.k8s.io/v1",
-		Name:         "documented",
-		ResourceLock: leadermigration.Leases,
-	}
-	for _, name := range []string{"route", "service", "cloud-node-lifecycle"} {
-		documented.Entries = append(documented.Entries, leadermigration.Entry{Name: name, Component: leadermigration.Either})
+		APIVersion: "controllermanager.config.k8s.io/v1", Name: "documented", ResourceLock: leadermigration.Leases,
+		Entries: []leadermigration.Entry{
+			{Name: "route", Component: leadermigration.Either}, {Name: "service", Component: leadermigration.Either},
+			{Name: "cloud-node-lifecycle", Component: leadermigration.Either},
+		},
 	}
 	for name, tc := range map[string]struct {
 		lock  *leadermigration.Lock
@@ -122,11 +118,9 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			flags := []leadermigration.Flag{{Name: "--enable-leader-migration", Value: "true"}}
-			if tc.file {
-				path := filepath.Join(t.TempDir(), "documented.yaml")
-				g.Expect(os.WriteFile(path, tc.lock.Marshal(), 0o600)).To(Succeed())
-				flags = append(flags, leadermigration.Flag{Name: "--leader-migration-config", Value: path})
+			flags := armedWith(writeFile(t, tc.lock.Marshal()))
+			if !tc.file {
+				flags = flags[:1]
 			}
 			p := newPair(t, name)
 			hold(t, tc.lock.Name)
@@ -134,10 +128,7 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 			var configurations []leadermigration.Configuration
 			for _, manager := range managers {
 				manager.expectRunning(placed(tc.lock, manager.component, leadermigration.MainLock))
-				configurations = append(
-					configurations,
-					leadermigration.Configuration{Manager: manager.component, Version: leadermigration.OfMinor(minor), Lock: tc.lock},
-				)
+				configurations = append(configurations, configured(tc.lock, manager.component))
 			}
 			g.Eventually(p.twice).WithTimeout(patience).WithPolling(interval).Should(Equal(tc.twice))
 			g.Expect(holderOf(t.Context(), g, tc.lock.Name)).To(Equal(stranger), "no one needs the lock for that")
