@@ -17,11 +17,10 @@ func lockTables() map[string]string {
 
 // lockExample is for the minors between which the names change.
 func lockExample() string {
-	minor := func(n int) leadermigration.Version {
-		return leadermigration.Version{Minor: n, Patch: leadermigration.AnyPatch}
-	}
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minor(27), To: minor(28), Provider: "gce"})
-	return "```yaml\n" + string(artifacts.KCMFile) + "```\n"
+	artifacts, _ := leadermigration.Render(
+		leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
+	)
+	return "```yaml\n" + artifacts.Files[leadermigration.KCM] + "```\n"
 }
 
 func lockRules() string {
@@ -60,21 +59,21 @@ func lockMinors() string {
 func lockBadReleases() string {
 	var out strings.Builder
 	out.WriteString("| Releases | Why |\n|---|---|\n")
-	for _, bad := range leadermigration.BadVersions() {
-		fmt.Fprintf(&out, "| %s | %s ([source](%s)) |\n", bad.Releases, bad.Reason, bad.Source)
+	for _, bad := range leadermigration.KnownBad() {
+		fmt.Fprintf(&out, "| %s | %s ([source](%s)) |\n", bad, bad.Reason, bad.Source)
 	}
 	return out.String()
 }
 
 // lockMinor is the row of a minor without its number.
 func lockMinor(m leadermigration.Minor) string {
-	versions := make([]string, 0, len(m.APIVersions))
+	var versions []string
 	for _, version := range m.APIVersions {
 		versions = append(versions, version[strings.Index(version, "/")+1:])
 	}
-	names := make([]string, 0, len(m.Names))
-	for _, loop := range append(leadermigration.CloudLoops(), leadermigration.NodeIPAMLoop) {
-		names = append(names, "`"+m.Names[loop]+"`")
+	var names []string
+	for _, loop := range leadermigration.AllLoops() {
+		names = append(names, "`"+leadermigration.RegisteredName(loop, m.Minor)+"`")
 	}
 	fields, builtIn := "ignored", "right"
 	if m.Strict {

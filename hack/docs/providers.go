@@ -187,8 +187,8 @@ func providerNames(out *strings.Builder, description manifest.Description, facts
 		)
 	}
 	if tree := description.InTree; tree != nil {
-		honours, _ := leadermigration.Honours(tree.Name)
-		fmt.Fprintf(out, "* The CCM %s the migration lock.\n", map[bool]string{true: "takes", false: "does not take"}[honours])
+		lock, _ := leadermigration.LookupProvider(tree.Name)
+		fmt.Fprintf(out, "* The CCM %s the migration lock.\n", map[bool]string{true: "takes", false: "does not take"}[lock.HonoursLock])
 		for _, plugin := range slices.Sorted(maps.Keys(tree.Plugins)) {
 			fmt.Fprintf(out, "* Volumes of `%s` are served by `%s`.\n", plugin, tree.Plugins[plugin])
 		}

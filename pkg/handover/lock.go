@@ -16,10 +16,6 @@ const (
 	// KCMUser is who KCM is to the API server of the user cluster; that is the name which Kubernetes binds its roles to.
 	// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#core-component-roles
 	KCMUser = "system:kube-controller-manager"
-
-	// wildcardMinor is the first whose file can be the same for both managers, and that needs no feature gate
-	// (https://github.com/kubernetes/kubernetes/pull/102711).
-	wildcardMinor = 22
 )
 
 // LockName is the name of the lock's Lease.
@@ -45,13 +41,15 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 			problems = append(problems, violation.Message+" "+violation.Fix)
 		}
 	}
-	if parsed.Minor < wildcardMinor {
+	if parsed.Minor < leadermigration.WildcardMinor {
 		problems = append(problems, "Kubernetes "+parsed.String()+" has no lock that both managers read from one file.")
 	}
 	if len(problems) > 0 {
 		return LockConfiguration{}, problems
 	}
-	configuration.File = outcome.MountedFile{Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: string(artifacts.KCMFile)}
+	configuration.File = outcome.MountedFile{
+		Volume: LockVolume, Folder: lockFolder, Key: lockKey, Data: artifacts.Files[leadermigration.KCM],
+	}
 	for _, flag := range artifacts.KCM {
 		if flag.Name != "--leader-elect" { // It is on already, which was asked for.
 			configuration.Flags = append(configuration.Flags, outcome.Flag{Name: flag.Name, Value: flag.Value})

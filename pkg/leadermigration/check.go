@@ -7,18 +7,14 @@ import (
 
 // Configuration is one release of one manager of a cluster.
 type Configuration struct {
-	Manager Component `json:"manager"`
-	Version Version   `json:"version"`
+	Manager Component
+	Version Version
 	// Lock is nil where the manager runs without --enable-leader-migration.
-	Lock *Lock `json:"lock,omitempty"`
+	Lock *Lock
 }
 
 // String is kube-controller-manager 1.29.3.
 func (c Configuration) String() string { return string(c.Manager) + " " + c.Version.String() }
-
-func (c Configuration) place(loop Loop) Place {
-	return PlaceOf(c.Lock, c.Manager, c.Version.Minor, loop)
-}
 
 // Cluster is the control plane of one cluster through its releases.
 type Cluster struct {
@@ -37,14 +33,18 @@ type Cluster struct {
 func Check(cluster Cluster) []Violation {
 	known, violations := knownOnly(cluster)
 	cluster.Configurations = known
-	for _, c := range known {
-		if c.Lock != nil {
-			violations = append(violations, checkFile(c)...)
+	for _, c := range cluster.armed() {
+		violations = append(violations, checkFile(c)...)
+	}
+	for _, lock := range cluster.locks() {
+		for _, rule := range []func(Cluster, heldLock) []Violation{
+			uniqueName, immutableLoops, oneManager, nextMinor, besideArmedKCM, runsSomewhere,
+		} {
+			violations = append(violations, rule(cluster, lock)...)
 		}
 	}
 	for _, rule := range []func(Cluster) []Violation{
-		uniqueNames, immutableLoops, noSharedLoops, oneManager, patchesKeepLocks, atMostTwoLocks, oneLockPerProcess, nextMinor,
-		besideArmedKCM, skew, lockKinds, runsOnce, runsSomewhere, providerRules,
+		noSharedLoops, patchesKeepLocks, atMostTwoLocks, oneLockPerProcess, skew, runsOnce, providerRules,
 	} {
 		violations = append(violations, rule(cluster)...)
 	}
@@ -85,18 +85,12 @@ func (c Configuration) about(v Violation) Violation {
 // between adds what a violation of several configurations is about; the first has the lock.
 func between(v Violation, configurations ...Configuration) Violation {
 	v = configurations[0].about(v)
-	v.Releases = releases(configurations)
-	return v
-}
-
-func releases(configurations []Configuration) []string {
-	var names []string
-	for _, c := range configurations {
-		if !slices.Contains(names, c.String()) {
-			names = append(names, c.String())
+	for _, c := range configurations[1:] {
+		if !slices.Contains(v.Releases, c.String()) {
+			v.Releases = append(v.Releases, c.String())
 		}
 	}
-	return names
+	return v
 }
 
 // having are the configurations that satisfy a condition.
@@ -114,6 +108,11 @@ func ofManager(manager Component, configurations []Configuration) []Configuratio
 	return having(configurations, func(c Configuration) bool { return c.Manager == manager })
 }
 
+// armed are those with a lock.
+func (c Cluster) armed() []Configuration {
+	return having(c.Configurations, func(c Configuration) bool { return c.Lock != nil })
+}
+
 // heldLock is a lock with the configurations that have it.
 type heldLock struct {
 	name string
@@ -123,10 +122,7 @@ type heldLock struct {
 // locks of the cluster, those of older releases first.
 func (c Cluster) locks() []heldLock {
 	var locks []heldLock
-	for _, configuration := range c.Configurations {
-		if configuration.Lock == nil {
-			continue
-		}
+	for _, configuration := range c.armed() {
 		at := slices.IndexFunc(locks, func(lock heldLock) bool { return lock.name == configuration.Lock.Name })
 		if at < 0 {
 			at = len(locks)

@@ -1,7 +1,6 @@
 package leadermigration
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -31,7 +30,7 @@ type FactStates struct {
 
 // Explain says what a hand-over by the lock takes, step by step, and why.
 func Explain(plan Plan) Explanation {
-	plan.LockName = cmp.Or(plan.LockName, UpstreamLockName)
+	plan = plan.withDefaults()
 	artifacts, violations := Render(plan)
 	explanation := Explanation{Violations: violations, Why: plan.why(), Later: plan.later()}
 	for _, fact := range Facts() {
@@ -47,24 +46,19 @@ func Explain(plan Plan) Explanation {
 }
 
 func (p Plan) steps(a Artifacts) []string {
-	api := "Upgrade kube-apiserver to " + p.apiServer().String() + " on the first control-plane node. "
+	api := "Upgrade kube-apiserver to " + p.APIServer.String() + " on the first control-plane node. "
 	last := "KCM " + p.To.String()
 	if p.inPlace() {
 		api, last = "", "KCM"
 	}
 	return []string{
 		fmt.Sprintf("Let the identities of KCM and of CCM get, create and update the Lease %s, in the namespace of their main "+
-			"Leases, by a Role and "+
-			"RoleBindings of your own. Do not replace the rules of a system role, and leave create without resourceNames: it never has "+
-			"a name.", p.LockName),
-		fmt.Sprintf(
-			"Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
-			p.From,
-			JoinFlags(a.KCM, " "),
-		),
+			"Leases, by a Role and RoleBindings of your own. Do not replace the rules of a system role, and leave create without "+
+			"resourceNames: it never has a name.", p.LockName),
+		fmt.Sprintf("Place the file on every replica of KCM %s and add %s. Restart one replica after the other. Nothing moves yet.",
+			p.From, JoinFlags(a.KCM, " ")),
 		fmt.Sprintf("Prove that every replica of KCM is armed: the Lease %s is held by the identity that holds the Lease "+
-			"kube-controller-manager. "+
-			"A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
+			"kube-controller-manager. A CCM beside an unarmed KCM runs the loops a second time, and nothing complains.", p.LockName),
 		fmt.Sprintf("%sStart CCM %s with the same lock: %s. It leads, and waits for the migration lock.", api, p.To,
 			JoinFlags(a.CCM, " ")),
 		fmt.Sprintf("Replace KCM by %s with %s and without %s, one replica after the other. As soon as the holder has ended, "+
@@ -82,12 +76,13 @@ func (p Plan) why() []string {
 		if !known {
 			return []string{unknownMinor(minor).Error()}
 		}
-		text := fmt.Sprintf("1.%d compares %s.", minor, m.comparedNames(p.loops()))
+		compared := func(loop Loop) string { return RegisteredName(loop, minor) }
+		text := fmt.Sprintf("1.%d compares %s.", minor, joined(p.loops(), ", ", compared))
 		switch {
 		case m.BuiltIn == nil:
 			text += " It has no built-in default and knows no \"*\"."
 		case !m.DefaultWorks:
-			text += " Its built-in default names " + m.BuiltIn.namesOf() +
+			text += " Its built-in default names " + joined(m.BuiltIn.Entries, ", ", func(entry Entry) string { return entry.Name }) +
 				", so service and route stay under the main lock of each manager."
 		}
 		if len(why) == 0 || !p.inPlace() {
@@ -98,22 +93,6 @@ func (p Plan) why() []string {
 		"Names that a version does not compare are ignored without a word, and so is a component that it does not know.",
 		"The file says resourceLock and an apiVersion before v1: 1.21 to 1.23 know no v1, and 1.32 and later refuse resourceLock in "+
 			"it.")
-}
-
-func (m Minor) comparedNames(loops []Loop) string {
-	names := make([]string, 0, len(loops))
-	for _, loop := range loops {
-		names = append(names, m.Names[loop])
-	}
-	return strings.Join(names, ", ")
-}
-
-func (l Lock) namesOf() string {
-	names := make([]string, 0, len(l.Entries))
-	for _, entry := range l.Entries {
-		names = append(names, entry.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // later is what a control plane of the plan may have and a later minor rejects, in the order of the minors.
@@ -135,9 +114,9 @@ func (p Plan) later() []string {
 		for _, beginning := range beginnings {
 			sentences = append(sentences, beginning+" "+strings.Join(names[beginning], ", ")+".")
 		}
-		for _, bad := range badRanges() {
-			if bad.from.Minor == minor {
-				sentences = append(sentences, fmt.Sprintf("1.%d: %s is known to be bad: %s.", minor, KCM, bad.reason))
+		for _, bad := range KnownBad() {
+			if bad.From.Minor == minor {
+				sentences = append(sentences, fmt.Sprintf("1.%d: %s is known to be bad: %s.", minor, KCM, bad.Reason))
 			}
 		}
 	}

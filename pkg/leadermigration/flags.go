@@ -55,29 +55,24 @@ func Facts() []Fact {
 	facts = append(facts, controllerFacts()...)
 	facts = append(facts, inTreeFacts(KCM)...)
 	facts = append(facts, inTreeFacts(APIServer)...)
-	return append(facts, []Fact{
-		{
+	const (
+		noLoops = "https://github.com/kubernetes/kubernetes/pull/138002"
+		noFlags = "https://github.com/kubernetes/kubernetes/pull/130162"
+	)
+	return append(facts,
+		Fact{
 			KCM, FlagFact, inTreeProviderFlag, FirstMinor, 29, 31,
 			"from 1.29 on only with both Disable gates set to false; the last minor of each provider is in the table of providers",
 			"https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/cloudprovider/providers/providers.go",
 		},
-		{
-			KCM, FlagFact, "--concurrent-service-syncs", FirstMinor, 31, 37, "of no effect from 1.31 on",
-			"https://github.com/kubernetes/kubernetes/pull/138002",
-		},
-		{
+		Fact{KCM, FlagFact, "--concurrent-service-syncs", FirstMinor, 31, 37, "of no effect from 1.31 on", noLoops},
+		Fact{
 			CCM, FlagFact, "--concurrent-service-syncs", FirstMinor, 0, 0, "",
 			"https://github.com/kubernetes/cloud-provider/blob/v0.37.0/options/servicecontroller.go#L35",
 		},
-		{
-			APIServer, FlagFact, "--cloud-provider", FirstMinor, 29, 33, "",
-			"https://github.com/kubernetes/kubernetes/pull/130162",
-		},
-		{
-			APIServer, FlagFact, "--cloud-config", FirstMinor, 29, 33, "",
-			"https://github.com/kubernetes/kubernetes/pull/130162",
-		},
-	}...)
+		Fact{APIServer, FlagFact, "--cloud-provider", FirstMinor, 29, 33, "", noFlags},
+		Fact{APIServer, FlagFact, "--cloud-config", FirstMinor, 29, 33, "", noFlags},
+	)
 }
 
 // lockFacts are those of both managers: k8s.io/controller-manager/options registers the flags for KCM and for every CCM.
@@ -110,24 +105,24 @@ func inTreeFacts(component Component) []Fact {
 }
 
 func controllerFacts() []Fact {
-	const names = "https://github.com/kubernetes/cloud-provider/blob/v0.37.0/names/controller_names.go#L50"
+	const (
+		short  = "registered before 1.28, an alias from then on"
+		empty  = "runs nothing from 1.32 on"
+		inKCM  = "https://github.com/kubernetes/kubernetes/pull/138002"
+		inCCM  = "https://github.com/kubernetes/cloud-provider/blob/v0.37.0/names/controller_names.go#L50"
+		ofIPAM = "https://github.com/kubernetes/kubernetes/blob/v1.37.0/cmd/kube-controller-manager/app/core.go#L83"
+	)
 	var facts []Fact
 	for _, loop := range CloudLoops() {
-		short := "registered before 1.28, an alias from then on"
-		facts = append(
-			facts,
-			Fact{KCM, ControllerFact, string(loop), FirstMinor, 32, namesGoneMinor, short + "; runs nothing from 1.32 on",
-				"https://github.com/kubernetes/kubernetes/pull/138002"},
-			Fact{KCM, ControllerFact, loop.longName(), renamedMinor, 32, namesGoneMinor, "runs nothing from 1.32 on",
-				"https://github.com/kubernetes/kubernetes/pull/138002"},
-			Fact{CCM, ControllerFact, string(loop), FirstMinor, 0, 0, short, names},
-			Fact{CCM, ControllerFact, loop.longName(), renamedMinor, 0, 0, "", names},
+		facts = append(facts,
+			Fact{KCM, ControllerFact, string(loop), FirstMinor, 32, namesGoneMinor, short + "; " + empty, inKCM},
+			Fact{KCM, ControllerFact, loop.longName(), renamedMinor, 32, namesGoneMinor, empty, inKCM},
+			Fact{CCM, ControllerFact, string(loop), FirstMinor, 0, 0, short, inCCM},
+			Fact{CCM, ControllerFact, loop.longName(), renamedMinor, 0, 0, "", inCCM},
 		)
 	}
-	const ipam = "https://github.com/kubernetes/kubernetes/blob/v1.37.0/cmd/kube-controller-manager/app/core.go#L83"
-	return append(
-		facts,
-		Fact{KCM, ControllerFact, string(NodeIPAMLoop), FirstMinor, 0, 0, "registered before 1.28, an alias from then on", ipam},
-		Fact{KCM, ControllerFact, NodeIPAMLoop.longName(), renamedMinor, 0, 0, "", ipam},
+	return append(facts,
+		Fact{KCM, ControllerFact, string(NodeIPAMLoop), FirstMinor, 0, 0, short, ofIPAM},
+		Fact{KCM, ControllerFact, NodeIPAMLoop.longName(), renamedMinor, 0, 0, "", ofIPAM},
 	)
 }

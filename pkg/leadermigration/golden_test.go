@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -36,18 +37,15 @@ func TestGolden(t *testing.T) {
 }
 
 func writePlan(out *bytes.Buffer, from, to int) {
-	plan := leadermigration.Plan{From: minorOnly(from), To: minorOnly(to), Provider: inTreeAt(from)}
+	plan := leadermigration.Plan{From: leadermigration.OfMinor(from), To: leadermigration.OfMinor(to), Provider: inTreeAt(from)}
 	artifacts, violations := leadermigration.Render(plan)
 	fmt.Fprintf(out, "=== provider %s from %s to %s\n", plan.Provider, plan.From, plan.To)
 	for _, violation := range violations {
-		fmt.Fprintln(out, violation)
+		fmt.Fprintln(out, inOneLine(violation))
 	}
-	for _, file := range []struct {
-		of      leadermigration.Component
-		content []byte
-	}{{leadermigration.KCM, artifacts.KCMFile}, {leadermigration.CCM, artifacts.CCMFile}} {
-		if file.content != nil {
-			fmt.Fprintf(out, "--- file of %s\n%s", file.of, file.content)
+	for _, manager := range []leadermigration.Component{kcm, ccm} {
+		if file, rendered := artifacts.Files[manager]; rendered {
+			fmt.Fprintf(out, "--- file of %s\n%s", manager, file)
 		}
 	}
 	for _, flags := range []struct {
@@ -63,6 +61,22 @@ func writePlan(out *bytes.Buffer, from, to int) {
 	}
 }
 
+func inOneLine(v leadermigration.Violation) string {
+	var about []string
+	if v.Lock != "" {
+		about = append(about, "lock "+v.Lock)
+	}
+	if len(v.Loops) > 0 {
+		var loops []string
+		for _, loop := range v.Loops {
+			loops = append(loops, string(loop))
+		}
+		about = append(about, "loops "+strings.Join(loops, ", "))
+	}
+	about = append(about, v.Releases...)
+	return fmt.Sprintf("%s %s [%s]: %s %s", v.Severity, v.Rule, strings.Join(about, "; "), v.Message, v.Fix)
+}
+
 // inTreeAt is a provider that is in-tree in a minor and whose CCM honours the lock; gce is the last that was.
 func inTreeAt(minor int) string {
 	for _, name := range []string{"openstack", "aws", "vsphere"} {
@@ -73,14 +87,10 @@ func inTreeAt(minor int) string {
 	return "gce"
 }
 
-func minorOnly(minor int) leadermigration.Version {
-	return leadermigration.Version{Minor: minor, Patch: leadermigration.AnyPatch}
-}
-
 func TestRenderedFiles(t *testing.T) {
 	for _, minor := range leadermigration.Minors() {
 		for _, to := range []int{minor.Minor, minor.Minor + 1} {
-			plan := leadermigration.Plan{From: minorOnly(minor.Minor), To: minorOnly(to), Provider: inTreeAt(minor.Minor)}
+			plan := leadermigration.Plan{From: leadermigration.OfMinor(minor.Minor), To: leadermigration.OfMinor(to), Provider: inTreeAt(minor.Minor)}
 			t.Run(
 				fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To),
 				func(t *testing.T) {
@@ -92,41 +102,36 @@ func TestRenderedFiles(t *testing.T) {
 						return
 					}
 					g.Expect(leadermigration.HasErrors(violations)).To(BeFalse())
-					expectUnderLock(g, artifacts.KCMFile, leadermigration.KCM, minor.Minor)
-					expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, to)
+					expectUnderLock(g, artifacts.Files[kcm], kcm, minor.Minor)
+					expectUnderLock(g, artifacts.Files[ccm], ccm, to)
 				},
 			)
 		}
 	}
 }
 
-func expectUnderLock(g Gomega, file []byte, manager leadermigration.Component, minor int) {
-	lock, err := leadermigration.Parse(file, minor)
+func expectUnderLock(g Gomega, file string, manager leadermigration.Component, minor int) {
+	lock, err := leadermigration.Parse([]byte(file), minor)
 	g.Expect(err).NotTo(HaveOccurred())
+	c := leadermigration.Configuration{Manager: manager, Version: leadermigration.OfMinor(minor), Lock: &lock}
 	for _, loop := range leadermigration.CloudLoops() {
-		g.Expect(leadermigration.PlaceOf(&lock, manager, minor, loop)).To(
-			Equal(leadermigration.MigrationLock),
-			"%s in %s 1.%d",
-			loop,
-			manager,
-			minor,
-		)
+		g.Expect(c.Place(loop)).To(Equal(leadermigration.MigrationLock), "%s in %s", loop, c)
 	}
-	g.Expect(leadermigration.PlaceOf(&lock, manager, minor, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
+	g.Expect(c.Place(leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }
 
 func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {
 	g := NewWithT(t)
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: minorOnly(27), To: minorOnly(28), Provider: "gce"})
-	g.Expect(artifacts.KCMFile).To(Equal(artifacts.CCMFile))
+	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"})
+	g.Expect(artifacts.Files[kcm]).To(Equal(artifacts.Files[ccm]))
 	for _, minor := range leadermigration.Minors() {
-		lock, err := leadermigration.Parse(artifacts.KCMFile, minor.Minor)
+		lock, err := leadermigration.Parse([]byte(artifacts.Files[kcm]), minor.Minor)
 		if !minor.Wildcard {
 			g.Expect(err).To(MatchError(ContainSubstring("is not known to 1.21")))
 			continue
 		}
 		g.Expect(err).NotTo(HaveOccurred(), "1.%d", minor.Minor)
 		g.Expect(lock.Loops()).To(Equal([]leadermigration.Loop{"cloud-node-lifecycle", "route", "service"}))
-		expectUnderLock(g, artifacts.CCMFile, leadermigration.CCM, minor.Minor)
+		expectUnderLock(g, artifacts.Files[ccm], ccm, minor.Minor)
 	}
 }

@@ -16,20 +16,20 @@ const (
 // Lock is a migration lock: what a LeaderMigrationConfiguration says.
 type Lock struct {
 	// APIVersion that it was read from, or is written as; empty for a built-in default.
-	APIVersion string `json:"apiVersion,omitempty"`
+	APIVersion string
 	// Name of the Lease, in the namespace of the manager's main lock.
-	Name string `json:"leaderName"`
+	Name string
 	// ResourceLock is Leases or Endpoints.
-	ResourceLock string  `json:"resourceLock"`
-	Entries      []Entry `json:"controllerLeaders"`
+	ResourceLock string
+	Entries      []Entry
 }
 
 // Entry puts a controller under the lock.
 type Entry struct {
 	// Name of the controller; the managers compare it with registered names, letter by letter, and ignore others.
-	Name string `json:"name"`
+	Name string
 	// Component that may run it: one of the managers, or Either.
-	Component Component `json:"component"`
+	Component Component
 }
 
 // Marshal writes the file. Everything is quoted: a bare * is no YAML.
@@ -60,46 +60,4 @@ func (l Lock) Loops() []Loop {
 	}
 	slices.Sort(loops)
 	return loops
-}
-
-// Place is where a manager runs a loop.
-type Place string
-
-// The places.
-const (
-	// Nowhere means that the manager does not run the loop: it leaves it to the other one, or has none.
-	Nowhere Place = "nowhere"
-	// MainLock means that the manager runs it whenever it leads, whoever holds the migration lock.
-	MainLock Place = "main lock"
-	// MigrationLock means that it runs it only while it holds the migration lock.
-	MigrationLock Place = "migration lock"
-)
-
-// PlaceOf follows the filter of the managers: a loop is found by its registered name, the last entry for it wins, and one
-// that is not listed stays under the main lock; a nil lock is a manager that is not armed.
-// https://github.com/kubernetes/controller-manager/blob/v0.30.14/pkg/leadermigration/migrator.go
-func PlaceOf(lock *Lock, manager Component, minor int, loop Loop) Place {
-	m, known := KnownMinor(minor)
-	if !known || manager == KCM && loop != NodeIPAMLoop && !m.KCMHasLoops {
-		return Nowhere
-	}
-	place := MainLock
-	if lock == nil {
-		return place
-	}
-	for _, entry := range lock.Entries {
-		if entry.Name != m.Names[loop] {
-			continue
-		}
-		place = Nowhere
-		if entry.Component == manager || entry.Component == Either && m.Wildcard {
-			place = MigrationLock
-		}
-	}
-	return place
-}
-
-// lists says whether the lock has an entry that the minor's filter finds for the loop.
-func (l Lock) lists(loop Loop, minor int) bool {
-	return slices.ContainsFunc(l.Entries, func(entry Entry) bool { return entry.Name == RegisteredName(loop, minor) })
 }

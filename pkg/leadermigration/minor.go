@@ -13,9 +13,9 @@ const (
 	// UpstreamLockName is the lock of upstream's built-in default and documentation.
 	UpstreamLockName = "cloud-provider-extraction-migration"
 
-	// wildcardMinor is the first that knows component "*", apiVersion v1beta1 and a built-in default
-	// (https://github.com/kubernetes/kubernetes/pull/102711); before, a file and explicit components are needed.
-	wildcardMinor = 22
+	// WildcardMinor is the first that knows component "*", apiVersion v1beta1 and a built-in default
+	// (https://github.com/kubernetes/kubernetes/pull/102711); before, each manager needs a file of its own, and a feature gate.
+	WildcardMinor = 22
 	// v1Minor is the first with apiVersion v1, which has no resourceLock (https://github.com/kubernetes/kubernetes/pull/109072).
 	v1Minor = 24
 	// strictMinor is the first that refuses fields that it does not know
@@ -27,21 +27,19 @@ const (
 
 // Minor is what one minor of Kubernetes makes of the lock's configuration.
 type Minor struct {
-	Minor int `json:"minor"`
+	Minor int
 	// APIVersions of the file that it reads.
-	APIVersions []string `json:"apiVersions"`
+	APIVersions []string
 	// Strict versions refuse unknown and repeated fields; others ignore them.
-	Strict bool `json:"strict"`
+	Strict bool
 	// Wildcard versions know component "*".
-	Wildcard bool `json:"wildcard"`
-	// Names are the registered names of the loops, the only ones that the filter compares.
-	Names map[Loop]string `json:"names"`
+	Wildcard bool
 	// KCMHasLoops says whether its KCM can run cloud loops at all.
-	KCMHasLoops bool `json:"kcmHasLoops"`
+	KCMHasLoops bool
 	// BuiltIn is the lock without a file; nil where a file is required.
-	BuiltIn *Lock `json:"builtIn,omitempty"`
+	BuiltIn *Lock
 	// DefaultWorks says that the built-in lock holds all three cloud loops.
-	DefaultWorks bool `json:"defaultWorks"`
+	DefaultWorks bool
 }
 
 // KnownMinor returns what is known of a minor.
@@ -50,19 +48,16 @@ func KnownMinor(minor int) (Minor, bool) {
 		return Minor{}, false
 	}
 	m := Minor{
-		Minor: minor, APIVersions: []string{group + "v1alpha1"}, Strict: minor >= strictMinor, Wildcard: minor >= wildcardMinor,
-		KCMHasLoops: minor <= lastInTreeMinor, Names: map[Loop]string{},
+		Minor: minor, APIVersions: []string{group + "v1alpha1"}, Strict: minor >= strictMinor, Wildcard: minor >= WildcardMinor,
+		KCMHasLoops: minor <= lastInTreeMinor,
 	}
-	if minor >= wildcardMinor {
+	if m.Wildcard {
 		m.APIVersions = append(m.APIVersions, group+"v1beta1")
 		m.BuiltIn = builtIn(minor)
 		m.DefaultWorks = minor < renamedMinor
 	}
 	if minor >= v1Minor {
 		m.APIVersions = append(m.APIVersions, group+"v1")
-	}
-	for _, loop := range allLoops() {
-		m.Names[loop] = RegisteredName(loop, minor)
 	}
 	return m, true
 }

@@ -42,7 +42,8 @@ const (
 // CloudLoops are the three loops of every provider.
 func CloudLoops() []Loop { return []Loop{CloudNodeLifecycleLoop, RouteLoop, ServiceLoop} }
 
-func allLoops() []Loop { return append(CloudLoops(), NodeIPAMLoop) }
+// AllLoops are those and node IPAM.
+func AllLoops() []Loop { return append(CloudLoops(), NodeIPAMLoop) }
 
 // longName is the registered name from 1.28 on.
 // https://github.com/kubernetes/cloud-provider/blob/v0.30.14/names/controller_names.go#L50
@@ -79,7 +80,7 @@ func loopNamed(name string) (Loop, bool) {
 	case "service-controller":
 		return ServiceLoop, true
 	}
-	for _, loop := range allLoops() {
+	for _, loop := range AllLoops() {
 		if name == string(loop) || name == loop.longName() {
 			return loop, true
 		}
@@ -111,10 +112,13 @@ func SpellLoopsOff(minors ...int) []string {
 
 // listed joins the names of loops.
 func listed(loops []Loop) string {
-	names := make([]string, 0, len(loops))
-	for _, loop := range loops {
-		names = append(names, string(loop))
+	return joined(slices.Sorted(slices.Values(loops)), ", ", func(loop Loop) string { return string(loop) })
+}
+
+func joined[T any](list []T, separator string, text func(T) string) string {
+	texts := make([]string, 0, len(list))
+	for _, element := range list {
+		texts = append(texts, text(element))
 	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(texts, separator)
 }

@@ -87,14 +87,11 @@ func TestTheLastEntryForALoopWins(t *testing.T) {
 	g := NewWithT(t)
 	l := lock("a", "service-lb-controller")
 	l.Entries = append(l.Entries, leadermigration.Entry{Name: "service-lb-controller", Component: ccm})
-	g.Expect(leadermigration.PlaceOf(l, kcm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.Nowhere))
-	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.ServiceLoop)).To(Equal(leadermigration.MigrationLock))
-	g.Expect(leadermigration.PlaceOf(l, ccm, 30, leadermigration.RouteLoop)).To(Equal(leadermigration.MainLock))
-	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.RouteLoop)).To(
-		Equal(leadermigration.Nowhere),
-		"KCM has none any more",
-	)
-	g.Expect(leadermigration.PlaceOf(nil, kcm, 31, leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
+	g.Expect(at(kcm, "1.30", l).Place(leadermigration.ServiceLoop)).To(Equal(leadermigration.Nowhere))
+	g.Expect(at(ccm, "1.30", l).Place(leadermigration.ServiceLoop)).To(Equal(leadermigration.MigrationLock))
+	g.Expect(at(ccm, "1.30", l).Place(leadermigration.RouteLoop)).To(Equal(leadermigration.MainLock))
+	g.Expect(at(kcm, "1.31", nil).Place(leadermigration.RouteLoop)).To(Equal(leadermigration.Nowhere), "KCM has none any more")
+	g.Expect(at(kcm, "1.31", nil).Place(leadermigration.NodeIPAMLoop)).To(Equal(leadermigration.MainLock))
 }
 
 func TestWhatAManagerIsGiven(t *testing.T) {

@@ -33,35 +33,28 @@ type Provider struct {
 // Providers that once were in-tree, and the simulated one of the testbed. A CCM that ends in Run of k8s.io/cloud-provider/app
 // honours the lock; one with a main function of its own honours what it implements.
 func Providers() []Provider {
-	const (
-		kubernetes = "https://github.com/kubernetes/kubernetes/blob/"
-		runs       = "its CCM runs on k8s.io/cloud-provider/app, which implements the lock"
-	)
+	const runs = "its CCM runs on k8s.io/cloud-provider/app, which implements the lock"
+	inTree := func(release string) string {
+		return "https://github.com/kubernetes/kubernetes/blob/" + release + "/pkg/cloudprovider/providers/providers.go"
+	}
 	return []Provider{
 		{
-			Name: "aws", LastInTreeMinor: LastInTreeAWS,
-			LastInTreeSource: kubernetes + "v1.26.15/pkg/cloudprovider/providers/providers.go",
-			HonoursLock:      true, Reason: runs,
+			Name: "aws", LastInTreeMinor: LastInTreeAWS, LastInTreeSource: inTree("v1.26.15"), HonoursLock: true, Reason: runs,
 			Source: "https://github.com/kubernetes/cloud-provider-aws/blob/v1.27.1/cmd/aws-cloud-controller-manager/main.go",
 		},
 		{
-			Name:             "azure",
-			LastInTreeMinor:  LastInTreeAzure,
-			LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
-			NodeIPAM:         true,
-			Reason:           "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
-			Source:           "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/controllermanager.go",
+			Name: "azure", LastInTreeMinor: LastInTreeAzure, LastInTreeSource: inTree("v1.29.14"), NodeIPAM: true,
+			Reason: "its CCM has a main function of its own with one lock: it accepts the flags and ignores them",
+			Source: "https://github.com/kubernetes-sigs/cloud-provider-azure/blob/v1.30.0/cmd/cloud-controller-manager/app/" +
+				"controllermanager.go",
 		},
 		{
-			Name: "gce", LastInTreeMinor: LastInTreeGCE,
-			LastInTreeSource: kubernetes + "v1.30.14/pkg/cloudprovider/providers/providers.go",
-			HonoursLock:      true, NodeIPAM: true, Reason: runs,
-			Source: "https://github.com/kubernetes/cloud-provider-gcp/blob/master/cmd/cloud-controller-manager/main.go",
+			Name: "gce", LastInTreeMinor: LastInTreeGCE, LastInTreeSource: inTree("v1.30.14"), HonoursLock: true, NodeIPAM: true,
+			Reason: runs, Source: "https://github.com/kubernetes/cloud-provider-gcp/blob/master/cmd/cloud-controller-manager/main.go",
 		},
 		{
-			Name: "openstack", LastInTreeMinor: LastInTreeOpenStack,
-			LastInTreeSource: kubernetes + "v1.25.16/pkg/cloudprovider/providers/providers.go#L27",
-			HonoursLock:      true, Reason: runs,
+			Name: "openstack", LastInTreeMinor: LastInTreeOpenStack, LastInTreeSource: inTree("v1.25.16") + "#L27",
+			HonoursLock: true, Reason: runs,
 			Source: "https://github.com/kubernetes/cloud-provider-openstack/blob/v1.26.0/cmd/openstack-cloud-controller-manager/main.go",
 		},
 		{
@@ -69,9 +62,8 @@ func Providers() []Provider {
 			HonoursLock: true, Reason: runs, Source: "test/leadermigration",
 		},
 		{
-			Name: "vsphere", LastInTreeMinor: LastInTreeVSphere,
-			LastInTreeSource: kubernetes + "v1.29.14/pkg/cloudprovider/providers/providers.go",
-			HonoursLock:      true, Reason: "its CCM has a main function of its own, which ends in Run of k8s.io/cloud-provider/app",
+			Name: "vsphere", LastInTreeMinor: LastInTreeVSphere, LastInTreeSource: inTree("v1.29.14"), HonoursLock: true,
+			Reason: "its CCM has a main function of its own, which ends in Run of k8s.io/cloud-provider/app",
 			Source: "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.28.0/cmd/vsphere-cloud-controller-manager/main.go",
 		},
 	}
@@ -88,13 +80,4 @@ func LookupProvider(name string) (Provider, bool) {
 		return Provider{}, false
 	}
 	return providers[at], true
-}
-
-// Honours says whether a provider's CCM is known to honour the lock, and why, or why nothing is known of it.
-func Honours(provider string) (honours bool, reason string) {
-	p, known := LookupProvider(provider)
-	if !known {
-		return false, "nothing is known of the cloud-controller-manager of provider " + provider
-	}
-	return p.HonoursLock, p.Reason + " (" + p.Source + ")"
 }

@@ -11,11 +11,8 @@ func Read(manager Component, version Version, file []byte) (Configuration, []Vio
 	}
 	lock, err := Parse(file, version.Minor)
 	if err != nil {
-		return c, []Violation{
-			c.about(
-				failed(ReadableFile, fmt.Sprintf("%s does not start with this file: %s.", c, err), "Render one that its version reads."),
-			),
-		}
+		return c, []Violation{c.about(failed(ReadableFile,
+			fmt.Sprintf("%s does not start with this file: %s.", c, err), "Render one that its version reads."))}
 	}
 	c.Lock = &lock
 	return c, nil
@@ -29,9 +26,8 @@ func ReadNothing(manager Component, version Version) (Configuration, []Violation
 	case !known:
 		return c, []Violation{c.unknown()}
 	case m.BuiltIn == nil:
-		return c, []Violation{
-			c.about(failed(ReadableFile, fmt.Sprintf("%s does not start without a file.", c), "Set --leader-migration-config.")),
-		}
+		return c, []Violation{c.about(failed(ReadableFile,
+			fmt.Sprintf("%s does not start without a file.", c), "Set --leader-migration-config."))}
 	}
 	c.Lock = m.BuiltIn
 	return c, nil

@@ -24,7 +24,7 @@ type Plan struct {
 	// NodeIPAM moves the node IPAM loop, too.
 	NodeIPAM bool
 	// APIServer is the release of kube-apiserver when CCM starts; To unless it is given.
-	APIServer *Version
+	APIServer Version
 }
 
 // Flag is a flag of a component; the name has its dashes.
@@ -37,102 +37,82 @@ type Flag struct {
 func (f Flag) String() string { return f.Name + "=" + f.Value }
 
 // JoinFlags writes flags as arguments.
-func JoinFlags(flags []Flag, separator string) string {
-	texts := make([]string, 0, len(flags))
-	for _, flag := range flags {
-		texts = append(texts, flag.String())
-	}
-	return strings.Join(texts, separator)
-}
+func JoinFlags(flags []Flag, separator string) string { return joined(flags, separator, Flag.String) }
 
 // Artifacts are what to place. The flags are in addition to those that the managers have; a gate belongs into the list of
 // gates that is there, and excluded controllers at the end of theirs.
 type Artifacts struct {
-	// KCMFile and CCMFile are the configuration of each manager. They are the same bytes but for 1.21, which knows no "*".
-	KCMFile, CCMFile []byte
+	// Files are the configuration of each manager. They are the same but for 1.21, which knows no "*".
+	Files map[Component]string `json:"files,omitempty"`
 	// KCM of release From gets these on all replicas before CCM starts.
-	KCM []Flag
+	KCM []Flag `json:"kcm,omitempty"`
 	// CCM of release To gets these.
-	CCM []Flag
+	CCM []Flag `json:"ccm,omitempty"`
 	// KCMAfter are those of the KCM that no longer runs the loops: release To, or the same one.
-	KCMAfter []Flag
+	KCMAfter []Flag `json:"kcmAfterwards,omitempty"`
 	// KCMRemove are the flags and gates that this KCM must not have any more.
-	KCMRemove []string
+	KCMRemove []string `json:"kcmAfterwardsWithout,omitempty"`
 }
 
 // Render makes what a hand-over needs. With an error among the violations there is nothing to place.
 func Render(plan Plan) (Artifacts, []Violation) {
-	plan.LockName = cmp.Or(plan.LockName, UpstreamLockName)
-	plan.ConfigPath = cmp.Or(plan.ConfigPath, DefaultConfigPath)
+	plan = plan.withDefaults()
 	kcm, ccm := plan.lock(KCM), plan.lock(CCM)
-	after := Configuration{CCM, plan.To, &ccm}
-	violations := append(plan.violations(), Check(Cluster{
-		Configurations: []Configuration{{KCM, plan.From, &kcm}, after},
-		Provider:       plan.Provider,
-		InPlace:        plan.inPlace(),
+	before, after := Configuration{KCM, plan.From, &kcm}, Configuration{CCM, plan.To, &ccm}
+	violations := append(plan.violations(before, after), Check(Cluster{
+		Configurations: []Configuration{before, after}, Provider: plan.Provider, InPlace: plan.inPlace(),
 	})...)
 	// KCM of release From was there before kube-apiserver was upgraded, so only CCM is judged.
-	violations = append(
-		violations,
-		skew(Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.apiServer()}})...)
-	violations = inOrder(violations)
+	judged := Cluster{Configurations: []Configuration{after}, APIServers: []Version{plan.APIServer}}
+	violations = inOrder(append(violations, skew(judged)...))
 	if HasErrors(violations) {
 		return Artifacts{}, violations
 	}
 	return Artifacts{
-		KCMFile: kcm.Marshal(), CCMFile: ccm.Marshal(), KCM: plan.armed(plan.From.Minor), CCM: plan.armed(plan.To.Minor),
-		KCMAfter: plan.after(), KCMRemove: plan.remove(),
+		Files: map[Component]string{KCM: string(kcm.Marshal()), CCM: string(ccm.Marshal())},
+		KCM:   plan.armed(plan.From.Minor), CCM: plan.armed(plan.To.Minor), KCMAfter: plan.after(), KCMRemove: plan.remove(),
 	}, violations
+}
+
+func (p Plan) withDefaults() Plan {
+	p.LockName = cmp.Or(p.LockName, UpstreamLockName)
+	p.ConfigPath = cmp.Or(p.ConfigPath, DefaultConfigPath)
+	p.APIServer = cmp.Or(p.APIServer, p.To)
+	return p
 }
 
 // inPlace says that the hand-over happens within one minor.
 func (p Plan) inPlace() bool { return p.From.Minor == p.To.Minor }
 
-func (p Plan) apiServer() Version {
-	if p.APIServer != nil {
-		return *p.APIServer
-	}
-	return p.To
-}
-
 // violations are the objections that Check cannot have: about the plan, not about what is configured.
-func (p Plan) violations() []Violation {
-	about := func(v Violation) Violation {
-		v.Lock = p.LockName
-		v.Loops = p.loops()
-		v.Releases = []string{
-			(Configuration{Manager: KCM, Version: p.From}).String(),
-			(Configuration{Manager: CCM, Version: p.To}).String(),
-		}
-		return v
-	}
+func (p Plan) violations(before, after Configuration) []Violation {
 	var violations []Violation
+	object := func(loops []Loop, v Violation) {
+		v.Loops = loops
+		violations = append(violations, between(v, before, after))
+	}
 	if p.To.Minor < p.From.Minor {
-		violations = append(violations, about(failed(NextMinor,
+		object(p.loops(), failed(NextMinor,
 			fmt.Sprintf("From %s to %s is no hand-over: the lock goes from KCM of one minor to CCM of the next one.", p.From, p.To),
-			fmt.Sprintf("Hand over from %s to 1.%d.", p.From, p.From.Minor+1))))
+			fmt.Sprintf("Hand over from %s to 1.%d.", p.From, p.From.Minor+1)))
 	}
 	if p.Provider == "" {
-		violations = append(violations, about(failed(HonouredLock, "No provider is named, and whether the lock works is a matter of "+
-			"its CCM.",
-			"Name the provider as in --cloud-provider of KCM.")))
+		object(p.loops(), failed(HonouredLock, "No provider is named, and whether the lock works is a matter of its CCM.",
+			"Name the provider as in --cloud-provider of KCM."))
 	}
 	if provider, known := LookupProvider(p.Provider); p.NodeIPAM && known && !provider.NodeIPAM {
-		v := about(failed(RunsSomewhere, fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes "+
-			"their CIDRs.", provider.Name),
+		object([]Loop{NodeIPAMLoop}, failed(RunsSomewhere,
+			fmt.Sprintf("The CCM of provider %s ships no node IPAM loop, so no one would give Nodes their CIDRs.", provider.Name),
 			"Leave node IPAM in KCM."))
-		v.Loops = []Loop{NodeIPAMLoop}
-		violations = append(violations, v)
 	}
 	return violations
 }
 
 func (p Plan) loops() []Loop {
-	loops := CloudLoops()
 	if p.NodeIPAM {
-		loops = append(loops, NodeIPAMLoop)
+		return AllLoops()
 	}
-	return loops
+	return CloudLoops()
 }
 
 // lock is the portable configuration: an apiVersion and a resourceLock that every minor of the range reads, "*" where all of
@@ -140,7 +120,7 @@ func (p Plan) loops() []Loop {
 func (p Plan) lock(manager Component) Lock {
 	lock := Lock{APIVersion: group + "v1beta1", Name: p.LockName, ResourceLock: Leases}
 	component := Either
-	if min(p.From.Minor, p.To.Minor) < wildcardMinor {
+	if min(p.From.Minor, p.To.Minor) < WildcardMinor {
 		lock.APIVersion, component = group+"v1alpha1", manager
 	}
 	for _, minor := range []int{p.From.Minor, p.To.Minor} {
@@ -156,12 +136,8 @@ func (p Plan) lock(manager Component) Lock {
 
 // armed are the flags of a manager with the lock.
 func (p Plan) armed(minor int) []Flag {
-	flags := []Flag{
-		{"--leader-elect", "true"},
-		{"--enable-leader-migration", "true"},
-		{"--leader-migration-config", p.ConfigPath},
-	}
-	if minor < wildcardMinor {
+	flags := []Flag{{"--leader-elect", "true"}, {"--enable-leader-migration", "true"}, {"--leader-migration-config", p.ConfigPath}}
+	if minor < WildcardMinor {
 		flags = append(flags, Flag{"--feature-gates", "ControllerManagerLeaderMigration=true"})
 	}
 	return flags

@@ -28,11 +28,12 @@ func (tc planCase) check(t *testing.T) {
 		g.Expect(artifacts).To(Equal(leadermigration.Artifacts{}))
 		g.Expect(explanation.Steps).To(BeEmpty())
 	} else {
-		g.Expect(artifacts.KCMFile).NotTo(BeEmpty())
+		g.Expect(artifacts.Files).To(HaveLen(2))
+		g.Expect(artifacts.Files[kcm]).NotTo(BeEmpty())
 		g.Expect(explanation.Steps).NotTo(BeEmpty())
 	}
 	if tc.says != "" {
-		g.Expect(violations[0].String()).To(ContainSubstring(tc.says))
+		g.Expect(inOneLine(violations[0])).To(ContainSubstring(tc.says))
 	}
 }
 
@@ -80,7 +81,7 @@ func TestPlans(t *testing.T) {
 			rules: []leadermigration.Rule{leadermigration.RunsSomewhere}, says: "ships no node IPAM loop",
 		},
 		"with an API server that is too old for CCM": {
-			plan:  leadermigration.Plan{From: release("1.29"), To: release("1.30"), Provider: "gce", APIServer: new(release("1.29.0"))},
+			plan:  leadermigration.Plan{From: release("1.29"), To: release("1.30"), Provider: "gce", APIServer: release("1.29.0")},
 			rules: []leadermigration.Rule{leadermigration.Skew}, says: "newer than kube-apiserver",
 		},
 		"with the name of a main lock": {
@@ -95,9 +96,9 @@ func TestPlans(t *testing.T) {
 func TestNodeIPAMMovesWithTheLock(t *testing.T) {
 	g := NewWithT(t)
 	artifacts, _ := leadermigration.Render(
-		leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce", NodeIPAM: true},
+		leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce", NodeIPAM: true},
 	)
-	lock, err := leadermigration.Parse(artifacts.CCMFile, 30)
+	lock, err := leadermigration.Parse([]byte(artifacts.Files[ccm]), 30)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lock.Loops()).To(ContainElement(leadermigration.NodeIPAMLoop))
 	g.Expect(artifacts.KCMAfter).To(ContainElement(leadermigration.Flag{Name: "--controllers", Value: "*,-node-ipam-controller"}))
@@ -113,7 +114,7 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			artifacts, _ := leadermigration.Render(
-				leadermigration.Plan{From: minorOnly(tc.from), To: minorOnly(tc.to), Provider: inTreeAt(tc.from)},
+				leadermigration.Plan{From: leadermigration.OfMinor(tc.from), To: leadermigration.OfMinor(tc.to), Provider: inTreeAt(tc.from)},
 			)
 			NewWithT(t).Expect(artifacts.KCMRemove).To(Equal(tc.want))
 		})
@@ -122,7 +123,7 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 
 func TestExplanationNamesWhatBreaksLater(t *testing.T) {
 	g := NewWithT(t)
-	explanation := leadermigration.Explain(leadermigration.Plan{From: minorOnly(29), To: minorOnly(30), Provider: "gce"})
+	explanation := leadermigration.Explain(leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"})
 	g.Expect(explanation.Provider.Name).To(Equal("gce"))
 	g.Expect(explanation.Why).To(ContainElement(ContainSubstring("names route-controller, service-controller")))
 	for _, later := range []string{

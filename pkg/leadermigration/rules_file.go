@@ -8,14 +8,19 @@ import (
 // checkFile judges one configuration by itself.
 func checkFile(c Configuration) []Violation {
 	var violations []Violation
-	if bad, is := badRangeOf(c.Version); is && c.Manager == KCM {
-		reason, _ := KnownBad(c.Version.String())
-		violations = append(violations, c.about(failed(NotKnownBad, reason+".", bad.fix)))
+	if bad, is := BadReleasesOf(c.Version); is && c.Manager == KCM {
+		violations = append(violations, c.about(failed(NotKnownBad,
+			fmt.Sprintf("%s is known to be bad: %s (%s).", c, bad.Reason, bad.Source), bad.Fix)))
 	}
-	if m, _ := KnownMinor(c.Version.Minor); c.Manager == KCM && !m.KCMHasLoops {
-		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last "+
-			"that has, so the lock holds nothing.",
-			c.Version, lastInTreeMinor), "Take --enable-leader-migration out of KCM.")))
+	if !c.hasLoops() {
+		violations = append(violations, c.about(failed(InTree, fmt.Sprintf("KCM %s has no cloud loops any more: 1.%d is the last that "+
+			"has, so the lock holds nothing.", c.Version, lastInTreeMinor), "Take --enable-leader-migration out of KCM.")))
+	}
+	// A lock that is a Lease for one manager and an Endpoints for the other is two locks.
+	if c.Lock.ResourceLock != Leases {
+		violations = append(violations, c.about(failed(LockKind,
+			fmt.Sprintf("resourceLock is %s: 1.24 and later exit with it, and it does not exclude whoever uses a Lease.",
+				c.Lock.ResourceLock), "Write resourceLock: leases in all files.")))
 	}
 	violations = append(violations, comparedNames(c)...)
 	return append(violations, knownComponents(c)...)
@@ -34,14 +39,13 @@ func comparedNames(c Configuration) []Violation {
 				"Take it out unless it is a controller of your provider: what is misspelt stays under the main lock, and nothing says so.")
 			v.Severity, v.Loops = SeverityWarning, []Loop{Loop(entry.Name)}
 			violations = append(violations, c.about(v))
-		case !c.Lock.lists(loop, c.Version.Minor) && !slices.Contains(missed, loop):
+		case !c.lists(loop) && !slices.Contains(missed, loop):
 			missed = append(missed, loop)
+			name := RegisteredName(loop, c.Version.Minor)
 			v := failed(ComparedNames, fmt.Sprintf("1.%d compares the name %s, and the lock lists only %s: the loop stays under the "+
-				"main lock of each manager.",
-				c.Version.Minor, RegisteredName(loop, c.Version.Minor), entry.Name),
+				"main lock of each manager.", c.Version.Minor, name, entry.Name),
 				fmt.Sprintf("List %s, in a file of your own: the built-in default and upstream's documentation have the same fault from "+
-					"1.%d on.",
-					RegisteredName(loop, c.Version.Minor), renamedMinor))
+					"1.%d on.", name, renamedMinor))
 			v.Loops = []Loop{loop}
 			violations = append(violations, c.about(v))
 		}
@@ -52,14 +56,12 @@ func comparedNames(c Configuration) []Violation {
 func knownComponents(c Configuration) []Violation {
 	var violations []Violation
 	for _, entry := range c.Lock.Entries {
-		if entry.Component == KCM || entry.Component == CCM || entry.Component == Either && c.Version.Minor >= wildcardMinor {
+		if entry.Component == KCM || entry.Component == CCM || c.runs(entry) {
 			continue
 		}
-		v := failed(
-			KnownComponent,
-			fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.", c.Version.Minor, entry.Component, entry.Name),
-			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, wildcardMinor),
-		)
+		v := failed(KnownComponent, fmt.Sprintf("1.%d knows no component %q, and runs %s nowhere.",
+			c.Version.Minor, entry.Component, entry.Name),
+			fmt.Sprintf("Write %s or %s; from 1.%d on \"*\" means either.", KCM, CCM, WildcardMinor))
 		v.Loops = []Loop{Loop(entry.Name)}
 		if loop, known := loopNamed(entry.Name); known {
 			v.Loops = []Loop{loop}

@@ -7,41 +7,35 @@ import (
 	"strings"
 )
 
-// uniqueNames: the lock is a Lease beside those of the managers' main locks.
-func uniqueNames(cluster Cluster) []Violation {
+// uniqueName: the lock is a Lease beside those of the managers' main locks.
+func uniqueName(cluster Cluster, lock heldLock) []Violation {
 	taken := append([]string{string(KCM), string(CCM), "kube-scheduler"}, cluster.OtherLeases...)
 	name := regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-	var violations []Violation
-	for _, lock := range cluster.locks() {
-		switch {
-		case slices.Contains(taken, lock.name):
-			violations = append(violations, between(failed(UniqueName, "Another Lease of the control plane has the lock's name, and "+
-				"one leader would shut the other out.",
-				"Give the lock a name of its own, the same in all files."), lock.by...))
-		case !name.MatchString(lock.name) || len(lock.name) > 253:
-			violations = append(violations, between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the "+
-				"lock.",
-				"Use lower case letters, digits, - and . only."), lock.by...))
-		}
+	switch {
+	case slices.Contains(taken, lock.name):
+		return []Violation{between(failed(UniqueName,
+			"Another Lease of the control plane has the lock's name, and one leader would shut the other out.",
+			"Give the lock a name of its own, the same in all files."), lock.by...)}
+	case !name.MatchString(lock.name) || len(lock.name) > 253:
+		return []Violation{between(failed(UniqueName, "The API accepts no Lease of this name, so no one ever gets the lock.",
+			"Use lower case letters, digits, - and . only."), lock.by...)}
 	}
-	return violations
+	return nil
 }
 
 // immutableLoops: who has an older set of loops does not stop the others.
-func immutableLoops(cluster Cluster) []Violation {
+func immutableLoops(_ Cluster, lock heldLock) []Violation {
 	var violations []Violation
-	for _, lock := range cluster.locks() {
-		first := lock.by[0]
-		for _, c := range lock.by[1:] {
-			before, after := first.Lock.Loops(), c.Lock.Loops()
-			if slices.Equal(before, after) {
-				continue
-			}
-			v := failed(ImmutableLoops, fmt.Sprintf("The lock holds [%s] in %s and [%s] in %s.", listed(before), first, listed(after), c),
-				"List the same loops in both; a loop that is to move by itself needs a lock of another name.")
-			v.Loops = difference(before, after)
-			violations = append(violations, between(v, first, c))
+	first := lock.by[0]
+	for _, c := range lock.by[1:] {
+		before, after := first.Lock.Loops(), c.Lock.Loops()
+		if slices.Equal(before, after) {
+			continue
 		}
+		v := failed(ImmutableLoops, fmt.Sprintf("The lock holds [%s] in %s and [%s] in %s.", listed(before), first, listed(after), c),
+			"List the same loops in both; a loop that is to move by itself needs a lock of another name.")
+		v.Loops = difference(before, after)
+		violations = append(violations, between(v, first, c))
 	}
 	return violations
 }
@@ -73,51 +67,37 @@ func noSharedLoops(cluster Cluster) []Violation {
 // sharedLoops reports a pair of locks once, with all loops that both hold in any of their releases.
 func sharedLoops(older, newer []Configuration) (Violation, bool) {
 	var shared []Loop
-	for _, loop := range allLoops() {
+	for _, loop := range AllLoops() {
 		holds := func(c Configuration) bool { return slices.Contains(c.Lock.Loops(), loop) }
 		if slices.ContainsFunc(older, holds) && slices.ContainsFunc(newer, holds) {
 			shared = append(shared, loop)
 		}
 	}
-	v := failed(
-		NoSharedLoop,
-		fmt.Sprintf(
-			"Lock %s holds %s, too: who has one of the locks does not stop who has the other.",
-			newer[0].Lock.Name,
-			listed(shared),
-		),
-		"Put each loop into one lock only, with the same name in all files.",
-	)
+	v := failed(NoSharedLoop, fmt.Sprintf("Lock %s holds %s, too: who has one of the locks does not stop who has the other.",
+		newer[0].Lock.Name, listed(shared)), "Put each loop into one lock only, with the same name in all files.")
 	v.Loops = shared
 	return between(v, append(slices.Clone(older), newer...)...), len(shared) > 0
 }
 
 // oneManager: what counts is who runs something under the lock.
-func oneManager(cluster Cluster) []Violation {
+func oneManager(cluster Cluster, lock heldLock) []Violation {
 	var violations []Violation
-	for _, lock := range cluster.locks() {
-		for _, minor := range minorsOf(lock.by) {
-			running := having(lock.by, func(c Configuration) bool { return c.Version.Minor == minor && c.runsSomething() })
-			kcm := ofManager(KCM, running)
-			ccm := ofManager(CCM, running)
-			if len(kcm) == 0 || len(ccm) == 0 {
-				continue
-			}
-			violations = append(violations, cluster.meant(between(failed(OneManager,
-				fmt.Sprintf("In 1.%d the lock runs both in %s and in %s.", minor, KCM, CCM),
-				fmt.Sprintf("Let KCM have it up to one minor, and CCM from the next one on; KCM of 1.%d then runs without "+
-					"--enable-leader-migration.", minor)),
-				append(kcm, ccm...)...)))
+	for _, minor := range minorsOf(lock.by) {
+		running := having(lock.by, func(c Configuration) bool {
+			return c.Version.Minor == minor && slices.ContainsFunc(c.Lock.Entries, c.runs)
+		})
+		kcm := ofManager(KCM, running)
+		ccm := ofManager(CCM, running)
+		if len(kcm) == 0 || len(ccm) == 0 {
+			continue
 		}
+		violations = append(violations, cluster.meant(between(failed(OneManager,
+			fmt.Sprintf("In 1.%d the lock runs both in %s and in %s.", minor, KCM, CCM),
+			fmt.Sprintf("Let KCM have it up to one minor, and CCM from the next one on; KCM of 1.%d then runs without "+
+				"--enable-leader-migration.", minor)),
+			append(kcm, ccm...)...)))
 	}
 	return violations
-}
-
-// runsSomething says whether the manager runs anything under its lock.
-func (c Configuration) runsSomething() bool {
-	return slices.ContainsFunc(c.Lock.Entries, func(entry Entry) bool {
-		return entry.Component == c.Manager || entry.Component == Either && c.Version.Minor >= wildcardMinor
-	})
 }
 
 func minorsOf(configurations []Configuration) []int {
@@ -160,8 +140,8 @@ func (c Configuration) describeLock() string {
 		return "no lock"
 	}
 	var places []string
-	for _, loop := range allLoops() {
-		places = append(places, fmt.Sprintf("%s: %s", loop, c.place(loop)))
+	for _, loop := range AllLoops() {
+		places = append(places, fmt.Sprintf("%s: %s", loop, c.Place(loop)))
 	}
 	return fmt.Sprintf("lock %s (%s)", c.Lock.Name, strings.Join(places, ", "))
 }

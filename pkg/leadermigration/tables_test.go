@@ -15,7 +15,7 @@ func TestVersionsAreRead(t *testing.T) {
 		want  leadermigration.Version
 		wrong bool
 	}{
-		"a minor":                   {text: "1.29", want: minorOnly(29)},
+		"a minor":                   {text: "1.29", want: leadermigration.OfMinor(29)},
 		"a release":                 {text: "1.29.3", want: leadermigration.Version{Minor: 29, Patch: 3}},
 		"a tag":                     {text: "v1.30.14", want: leadermigration.Version{Minor: 30, Patch: 14}},
 		"a release of GKE":          {text: "v1.29.3-gke.100", want: leadermigration.Version{Minor: 29, Patch: 3}},
@@ -99,10 +99,11 @@ func TestEveryFactHasASource(t *testing.T) {
 		g.Expect(fact.RemovedIn == 0 || fact.RemovedIn > max(fact.Since, fact.DeprecatedIn)).To(BeTrue(), fact.Name)
 	}
 	for _, provider := range leadermigration.Providers() {
+		g.Expect(provider.Reason).NotTo(BeEmpty(), provider.Name)
 		g.Expect(provider.Source).NotTo(BeEmpty(), provider.Name)
 		g.Expect(provider.LastInTreeSource).NotTo(BeEmpty(), provider.Name)
 	}
-	for _, bad := range leadermigration.BadVersions() {
+	for _, bad := range leadermigration.KnownBad() {
 		g.Expect(bad.Source).To(HavePrefix("https://github.com/"))
 	}
 }
@@ -121,13 +122,12 @@ func TestKnownBad(t *testing.T) {
 		"1.31.2 crashes":                 {"1.31.2", "1.31.3 has the fix"},
 		"1.31 is bad as long as no one says which": {"1.31", "1.31.3 has the fix"},
 		"1.31.3 works": {"1.31.3", ""},
-		"what cannot be read is not known to be fine": {"latest", "write it like 1.29"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			reason, bad := leadermigration.KnownBad(tc.version)
+			found, bad := leadermigration.BadReleasesOf(release(tc.version))
 			g.Expect(bad).To(Equal(tc.says != ""))
-			g.Expect(reason).To(ContainSubstring(tc.says))
+			g.Expect(found.Reason).To(ContainSubstring(tc.says))
 		})
 	}
 }
@@ -181,9 +181,7 @@ func TestProviders(t *testing.T) {
 			provider, known := leadermigration.LookupProvider(tc.provider)
 			g.Expect(known).To(Equal(tc.last != 0))
 			g.Expect(provider.LastInTreeMinor).To(Equal(tc.last))
-			honours, reason := leadermigration.Honours(tc.provider)
-			g.Expect(honours).To(Equal(tc.honours))
-			g.Expect(reason).NotTo(BeEmpty())
+			g.Expect(provider.HonoursLock).To(Equal(tc.honours))
 		})
 	}
 }

@@ -2,9 +2,7 @@ package leadermigration
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Rule is a rule of the lock.
@@ -41,8 +39,8 @@ const (
 
 // RuleMeaning describes a rule.
 type RuleMeaning struct {
-	Rule  Rule   `json:"rule"`
-	Means string `json:"means"`
+	Rule  Rule
+	Means string
 }
 
 // Rules are all rules, for documentation.
@@ -97,30 +95,18 @@ type Violation struct {
 	Fix     string `json:"fix"`
 }
 
-// String is the violation in one line.
-func (v Violation) String() string {
-	var about []string
-	if v.Lock != "" {
-		about = append(about, "lock "+v.Lock)
-	}
-	if len(v.Loops) > 0 {
-		about = append(about, "loops "+listed(v.Loops))
-	}
-	about = append(about, v.Releases...)
-	return fmt.Sprintf("%s %s [%s]: %s %s", v.Severity, v.Rule, strings.Join(about, "; "), v.Message, v.Fix)
-}
-
 // HasErrors says whether one of the violations is more than a warning.
 func HasErrors(violations []Violation) bool {
 	return slices.ContainsFunc(violations, func(v Violation) bool { return v.Severity == SeverityError })
 }
 
-// inOrder sorts errors first, then by rule in the order of Rules.
+// inOrder sorts errors first, then by rule in the order of Rules. None are an empty list, for readers of yaml and json.
 func inOrder(violations []Violation) []Violation {
 	order := map[Rule]int{}
 	for i, rule := range Rules() {
 		order[rule.Rule] = i
 	}
+	violations = append([]Violation{}, violations...)
 	slices.SortStableFunc(violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(order[a.Rule], order[b.Rule]), cmp.Compare(a.Lock, b.Lock))
 	})

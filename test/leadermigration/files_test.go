@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -40,8 +39,7 @@ func TestManagersReadFilesAsParseDoes(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "file.yaml")
-			NewWithT(t).Expect(os.WriteFile(path, []byte(file), 0o600)).To(Succeed())
+			path := writeFile(t, []byte(file))
 			_, refused := leadermigration.Parse([]byte(file), minor)
 			p := newPair(t, "file-"+name)
 			if refused != nil {
@@ -62,18 +60,26 @@ func renderedFiles() map[string]string {
 		for _, to := range []int{from, from + 1} {
 			for _, nodeIPAM := range []bool{false, true} {
 				artifacts, _ := leadermigration.Render(leadermigration.Plan{
-					From: atMinor(from), To: atMinor(to), Provider: "gce", NodeIPAM: nodeIPAM, LockName: "read",
+					From: leadermigration.OfMinor(from), To: leadermigration.OfMinor(to), Provider: "gce", NodeIPAM: nodeIPAM, LockName: "read",
 				})
-				for who, file := range map[string][]byte{"kcm": artifacts.KCMFile, "ccm": artifacts.CCMFile} {
-					if !slices.Contains(contents, string(file)) {
-						contents = append(contents, string(file))
-						files[fmt.Sprintf("%s-from-1-%d-to-1-%d-ipam-%t", who, from, to, nodeIPAM)] = string(file)
+				for _, f := range []struct{ of, content string }{{"kcm", artifacts.Files[kcm]}, {"ccm", artifacts.Files[ccm]}} {
+					if !slices.Contains(contents, f.content) {
+						contents = append(contents, f.content)
+						files[fmt.Sprintf("%s-from-1-%d-to-1-%d-ipam-%t", f.of, from, to, nodeIPAM)] = f.content
 					}
 				}
 			}
 		}
 	}
 	return files
+}
+
+// writeFile writes a configuration and returns its path.
+func writeFile(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "leader-migration.yaml")
+	NewWithT(t).Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+	return path
 }
 
 func armedWith(path string) []leadermigration.Flag {
@@ -90,10 +96,6 @@ func (p *pair) expectRefused(component leadermigration.Component, path string) {
 	m := p.start(component, armedWith(path)...)
 	g.Eventually(m.Done()).WithTimeout(patience).Should(BeClosed(), "%s starts with a file that Parse refuses", component)
 	g.Expect(m.ExitCode()).To(Equal(1))
-	end := m.LogTail(10)
-	g.Expect(strings.Contains(end, "LeaderMigration") || strings.Contains(end, "leader migration configuration") ||
-		strings.Contains(
-			end,
-			"Object 'Kind' is missing",
-		) || strings.Contains(end, "yaml") || strings.Contains(end, "no kind")).To(BeTrue(), end)
+	g.Expect(m.LogTail(10)).To(Or(ContainSubstring("LeaderMigration"), ContainSubstring("leader migration configuration"),
+		ContainSubstring("Object 'Kind' is missing"), ContainSubstring("yaml"), ContainSubstring("no kind")))
 }

@@ -1,8 +1,6 @@
 package leadermigration_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -15,13 +13,9 @@ const (
 	ccm = leadermigration.CCM
 )
 
-func atMinor(minor int) leadermigration.Version {
-	return leadermigration.Version{Minor: minor, Patch: leadermigration.AnyPatch}
-}
-
 // rendered is a file of a manager and the flags of 1.30 that go with it.
 type rendered struct {
-	file  []byte
+	file  string
 	flags []leadermigration.Flag
 }
 
@@ -32,11 +26,10 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 	artifacts, violations := leadermigration.Render(plan)
 	g.Expect(leadermigration.HasErrors(violations)).To(BeFalse(), "%v", violations)
 	managers := map[leadermigration.Component]rendered{}
-	for manager, file := range map[leadermigration.Component][]byte{kcm: artifacts.KCMFile, ccm: artifacts.CCMFile} {
-		path := filepath.Join(t.TempDir(), "leader-migration.yaml")
-		g.Expect(os.WriteFile(path, file, 0o600)).To(Succeed())
+	for manager, file := range artifacts.Files {
+		path := writeFile(t, []byte(file))
 		here, _ := leadermigration.Render(
-			leadermigration.Plan{From: atMinor(minor), To: atMinor(minor), Provider: "simcloud", ConfigPath: path},
+			leadermigration.Plan{From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path},
 		)
 		flags := here.KCM
 		if manager == ccm {
@@ -48,14 +41,14 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 }
 
 // TestLockHoldsWhatWeSay takes each of our files through a hand-over in the KEP's order, and compares what runs under which
-// lock with what PlaceOf says. The first three are what is rendered for KCM or for CCM 1.30; the last has both generations of
+// lock with what Place says. The first three are what is rendered for KCM or for CCM 1.30; the last has both generations of
 // names, and is rendered for a KCM and a CCM that are not here.
 func TestLockHoldsWhatWeSay(t *testing.T) {
 	for name, plan := range map[string]leadermigration.Plan{
-		"within-1-30":       {From: atMinor(30), To: atMinor(30), Provider: "simcloud"},
-		"from-1-29-to-1-30": {From: atMinor(29), To: atMinor(30), Provider: "gce"},
-		"with-node-ipam":    {From: atMinor(30), To: atMinor(31), Provider: "gce", NodeIPAM: true},
-		"both-names":        {From: atMinor(27), To: atMinor(28), Provider: "gce"},
+		"within-1-30":       {From: leadermigration.OfMinor(30), To: leadermigration.OfMinor(30), Provider: "simcloud"},
+		"from-1-29-to-1-30": {From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"},
+		"with-node-ipam":    {From: leadermigration.OfMinor(30), To: leadermigration.OfMinor(31), Provider: "gce", NodeIPAM: true},
+		"both-names":        {From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +64,7 @@ func handOver(t *testing.T, p *pair, name string, managers map[leadermigration.C
 	g := NewWithT(t)
 	locks := map[leadermigration.Component]*leadermigration.Lock{}
 	for manager, r := range managers {
-		lock, err := leadermigration.Parse(r.file, minor)
+		lock, err := leadermigration.Parse([]byte(r.file), minor)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(lock.Name).To(Equal(name))
 		locks[manager] = &lock
@@ -108,12 +101,11 @@ func handOver(t *testing.T, p *pair, name string, managers map[leadermigration.C
 func TestUpstreamsNamesRunTwice(t *testing.T) {
 	m, _ := leadermigration.KnownMinor(minor)
 	documented := &leadermigration.Lock{
-		APIVersion:   "controllermanager.config.k8s.io/v1",
-		Name:         "documented",
-		ResourceLock: leadermigration.Leases,
-	}
-	for _, name := range []string{"route", "service", "cloud-node-lifecycle"} {
-		documented.Entries = append(documented.Entries, leadermigration.Entry{Name: name, Component: leadermigration.Either})
+		APIVersion: "controllermanager.config.k8s.io/v1", Name: "documented", ResourceLock: leadermigration.Leases,
+		Entries: []leadermigration.Entry{
+			{Name: "route", Component: leadermigration.Either}, {Name: "service", Component: leadermigration.Either},
+			{Name: "cloud-node-lifecycle", Component: leadermigration.Either},
+		},
 	}
 	for name, tc := range map[string]struct {
 		lock  *leadermigration.Lock
@@ -126,11 +118,9 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			flags := []leadermigration.Flag{{Name: "--enable-leader-migration", Value: "true"}}
-			if tc.file {
-				path := filepath.Join(t.TempDir(), "documented.yaml")
-				g.Expect(os.WriteFile(path, tc.lock.Marshal(), 0o600)).To(Succeed())
-				flags = append(flags, leadermigration.Flag{Name: "--leader-migration-config", Value: path})
+			flags := armedWith(writeFile(t, tc.lock.Marshal()))
+			if !tc.file {
+				flags = flags[:1]
 			}
 			p := newPair(t, name)
 			hold(t, tc.lock.Name)
@@ -138,10 +128,7 @@ func TestUpstreamsNamesRunTwice(t *testing.T) {
 			var configurations []leadermigration.Configuration
 			for _, manager := range managers {
 				manager.expectRunning(placed(tc.lock, manager.component, leadermigration.MainLock))
-				configurations = append(
-					configurations,
-					leadermigration.Configuration{Manager: manager.component, Version: atMinor(minor), Lock: tc.lock},
-				)
+				configurations = append(configurations, configured(tc.lock, manager.component))
 			}
 			g.Eventually(p.twice).WithTimeout(patience).WithPolling(interval).Should(Equal(tc.twice))
 			g.Expect(holderOf(t.Context(), g, tc.lock.Name)).To(Equal(stranger), "no one needs the lock for that")

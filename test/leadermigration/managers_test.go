@@ -52,14 +52,8 @@ func newPair(t *testing.T, name string) *pair {
 	p := &pair{t: t, name: name, dir: t.TempDir()}
 	g.Expect(os.MkdirAll(filepath.Join(p.dir, "processes", name), 0o755)).To(Succeed())
 	sampler := loops.New(loops.Options{
-		ProcessDir: filepath.Join(
-			p.dir,
-			"processes",
-		),
-		Out:      p,
-		TLS:      func(string) *tls.Config { return suite.metricsTLS },
-		Interval: interval,
-		Timeout:  time.Second,
+		ProcessDir: filepath.Join(p.dir, "processes"), Out: p, TLS: func(string) *tls.Config { return suite.metricsTLS },
+		Interval: interval, Timeout: time.Second,
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- sampler.Run(t.Context()) }()
@@ -98,10 +92,8 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 	p.t.Helper()
 	g := NewWithT(p.t)
 	// A hostname has at most 64 letters.
-	m := &manager{
-		component: component, pair: p, host: p.name + "-" +
-			strings.TrimSuffix(string(component), "-controller-manager"), ip: ownAddress(),
-	}
+	host := p.name + "-" + strings.TrimSuffix(string(component), "-controller-manager")
+	m := &manager{component: component, pair: p, host: host, ip: ownAddress()}
 	args := m.arguments()
 	for _, flag := range flags {
 		args = append(args, flag.String())
@@ -118,8 +110,7 @@ func (p *pair) start(component leadermigration.Component, flags ...leadermigrati
 		"pid": m.PID(), "cluster": p.name, "pod": m.host, "image": component, "ip": m.ip, "args": args,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	file := filepath.Join(p.dir, "processes", p.name, string(component)+".json")
-	g.Expect(os.WriteFile(file, record, 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(m.record(), record, 0o600)).To(Succeed())
 	p.t.Cleanup(m.end)
 	return m
 }
@@ -148,11 +139,16 @@ func (m *manager) arguments() []string {
 
 func (m *manager) mainLock() string { return m.host }
 
+// record is the file that makes the manager known to the witness.
+func (m *manager) record() string {
+	return filepath.Join(m.pair.dir, "processes", m.pair.name, string(m.component)+".json")
+}
+
 // end kills the process, as a node that fails does.
 func (m *manager) end() {
 	m.Kill()
 	<-m.Done()
-	_ = os.Remove(filepath.Join(m.pair.dir, "processes", m.pair.name, string(m.component)+".json"))
+	_ = os.Remove(m.record())
 }
 
 // running are the loops that the witness saw last.
@@ -167,40 +163,38 @@ func (m *manager) running() []leadermigration.Loop {
 	return slices.Sorted(maps.Keys(state))
 }
 
+// eventually waits for what a manager does that goes on.
+func (m *manager) eventually(condition func(g Gomega)) {
+	m.pair.t.Helper()
+	NewWithT(m.pair.t).Eventually(func(g Gomega) {
+		if m.ExitCode() >= 0 {
+			StopTrying(m.Failure().Error()).Now()
+		}
+		condition(g)
+	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
+}
+
 // expectRunning waits until the manager leads and runs exactly these loops.
 func (m *manager) expectRunning(wanted []leadermigration.Loop) {
 	m.pair.t.Helper()
 	m.expectLeading()
-	NewWithT(m.pair.t).Eventually(func(g Gomega) {
-		m.expectAlive()
-		g.Expect(m.running()).To(Equal(wanted), "loops of %s", m.host)
-	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
-}
-
-// expectAlive ends a wait for what a manager that has ended will not do any more.
-func (m *manager) expectAlive() {
-	if m.ExitCode() >= 0 {
-		StopTrying(m.Failure().Error()).Now()
-	}
+	m.eventually(func(g Gomega) { g.Expect(m.running()).To(Equal(wanted), "loops of %s", m.host) })
 }
 
 // expectLeading waits until the manager has its main lock.
 func (m *manager) expectLeading() {
 	m.pair.t.Helper()
-	NewWithT(m.pair.t).Eventually(func(g Gomega) {
-		m.expectAlive()
-		g.Expect(holderOf(m.pair.t.Context(), g, m.mainLock())).To(HavePrefix(m.host + "_"))
-	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
+	m.eventually(func(g Gomega) { g.Expect(holderOf(m.pair.t.Context(), g, m.mainLock())).To(HavePrefix(m.host + "_")) })
 }
 
 // expectHolding waits until the manager has the migration lock with the identity of its main lock.
 func (m *manager) expectHolding(lock string) {
 	m.pair.t.Helper()
-	NewWithT(m.pair.t).Eventually(func(g Gomega) {
+	m.eventually(func(g Gomega) {
 		g.Expect(holderOf(m.pair.t.Context(), g, lock)).To(
 			And(HavePrefix(m.host+"_"), Equal(holderOf(m.pair.t.Context(), g, m.mainLock()))),
 		)
-	}).WithContext(m.pair.t.Context()).WithTimeout(patience).WithPolling(interval).Should(Succeed())
+	})
 }
 
 func holderOf(ctx context.Context, g Gomega, name string) string {
@@ -230,13 +224,17 @@ func release(t *testing.T, lock string) {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 }
 
+func configured(lock *leadermigration.Lock, component leadermigration.Component) leadermigration.Configuration {
+	return leadermigration.Configuration{Manager: component, Version: leadermigration.OfMinor(minor), Lock: lock}
+}
+
 // placed are the loops that a manager has in one of the places, sorted.
 func placed(
 	lock *leadermigration.Lock,
 	component leadermigration.Component,
 	places ...leadermigration.Place,
 ) []leadermigration.Loop {
-	has := append(leadermigration.CloudLoops(), leadermigration.NodeIPAMLoop)
+	has := leadermigration.AllLoops()
 	var found []leadermigration.Loop
 	if component == leadermigration.CCM {
 		has = leadermigration.CloudLoops()
@@ -245,7 +243,7 @@ func placed(
 		}
 	}
 	for _, loop := range has {
-		if slices.Contains(places, leadermigration.PlaceOf(lock, component, minor, loop)) {
+		if slices.Contains(places, configured(lock, component).Place(loop)) {
 			found = append(found, loop)
 		}
 	}

@@ -19,7 +19,7 @@ func locks() []mutant {
 		of(leaderMigrationPackage, rule, "a CCM may be newer than the API server",
 			"skew", compared("server -1", "<=")),
 		of(leaderMigrationPackage, rule, "a KCM that dies of the lock is armed",
-			"badRangeOf", returns("bad true", "bad, false")),
+			"BadReleasesOf", returns("bad true", "bad, false")),
 		of(leaderMigrationPackage, rule, "a CCM that ignores the lock gets it",
 			"providerRules", never("HonoursLock")),
 	}

@@ -61,7 +61,7 @@ func checkLockCommand(output *string) *cobra.Command {
 				err = writeChecked(command.OutOrStdout(), violations)
 			} else {
 				errs, warnings := count(violations)
-				err = terminal.Write(command.OutOrStdout(), *output, checkedLock{errs, warnings, nonNil(violations)}, nil)
+				err = terminal.Write(command.OutOrStdout(), *output, checkedLock{errs, warnings, violations}, nil)
 			}
 			return errors.Join(err, verdict(violations))
 		},
@@ -96,9 +96,9 @@ func (f *checkFlags) read(files []string) (leadermigration.Cluster, []leadermigr
 	if err != nil {
 		return cluster, nil, err
 	}
-	var violations []leadermigration.Violation
+	violations := []leadermigration.Violation{} // A list, for readers of yaml and json.
 	for _, r := range releases {
-		configuration, objections, err := readConfiguration(r.manager, r.text)
+		configuration, objections, err := r.read()
 		if err != nil {
 			return cluster, nil, err
 		}
@@ -123,20 +123,20 @@ func (f *checkFlags) releases(files []string) ([]givenRelease, error) {
 	for _, text := range f.ccm {
 		releases = append(releases, givenRelease{leadermigration.CCM, text})
 	}
-	if f.from == "" && f.to == "" && len(files) == 0 {
-		if len(releases) == 0 {
-			return nil, terminal.UsageError(errors.New("nothing to check: give --kcm and --ccm, or --from, --to and a file"))
-		}
+	handOver := f.from+f.to != "" || len(files) > 0
+	switch {
+	case !handOver && len(releases) == 0:
+		return nil, terminal.UsageError(errors.New("nothing to check: give --kcm and --ccm, or --from, --to and a file"))
+	case !handOver:
 		return releases, nil
-	}
-	if len(releases) > 0 {
+	case len(releases) > 0:
 		return nil, terminal.UsageError(errors.New("give either --from, --to and files, or --kcm and --ccm"))
-	}
-	if f.from == "" || f.to == "" || len(files) == 0 {
+	case f.from == "" || f.to == "" || len(files) == 0:
 		return nil, terminal.UsageError(errors.New("--from and --to go together with one or two files"))
 	}
-	return []givenRelease{{leadermigration.KCM, f.from + "=" + files[0]}, {leadermigration.CCM, f.to + "=" +
-		files[len(files)-1]}}, nil
+	return []givenRelease{
+		{leadermigration.KCM, f.from + "=" + files[0]}, {leadermigration.CCM, f.to + "=" + files[len(files)-1]},
+	}, nil
 }
 
 // withinOneMinor says that --from and --to name a hand-over within one minor.
@@ -146,29 +146,26 @@ func (f *checkFlags) withinOneMinor() bool {
 	return errFrom == nil && errTo == nil && from.Minor == to.Minor
 }
 
-func readConfiguration(
-	manager leadermigration.Component,
-	text string,
-) (leadermigration.Configuration, []leadermigration.Violation, error) {
-	number, file, found := strings.Cut(text, "=")
+func (r givenRelease) read() (configuration leadermigration.Configuration, objections []leadermigration.Violation, err error) {
+	number, file, found := strings.Cut(r.text, "=")
 	if !found || file == "" {
-		return leadermigration.Configuration{}, nil, terminal.UsageError(fmt.Errorf("%q is not of the form VERSION=FILE", text))
+		return configuration, nil, terminal.UsageError(fmt.Errorf("%q is not of the form VERSION=FILE", r.text))
 	}
 	version, err := leadermigration.ParseVersion(number)
 	if err != nil {
-		return leadermigration.Configuration{}, nil, terminal.UsageError(err)
+		return configuration, nil, terminal.UsageError(err)
 	}
 	switch file {
 	case "off":
-		return leadermigration.Configuration{Manager: manager, Version: version}, nil, nil
+		return leadermigration.Configuration{Manager: r.manager, Version: version}, nil, nil
 	case "default":
-		configuration, violations := leadermigration.ReadNothing(manager, version)
-		return configuration, violations, nil
+		configuration, objections = leadermigration.ReadNothing(r.manager, version)
+		return configuration, objections, nil
 	}
 	content, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
-		return leadermigration.Configuration{}, nil, fmt.Errorf("read the file of %s %s: %w", manager, version, err)
+		return configuration, nil, fmt.Errorf("read the file of %s %s: %w", r.manager, version, err)
 	}
-	configuration, violations := leadermigration.Read(manager, version, content)
-	return configuration, violations, nil
+	configuration, objections = leadermigration.Read(r.manager, version, content)
+	return configuration, objections, nil
 }

@@ -70,13 +70,9 @@ func (p *planFlags) read(output string) (leadermigration.Plan, error) {
 		return plan, err
 	}
 	if p.apiServer != "" {
-		version, err := readVersion("--apiserver", p.apiServer)
-		if err != nil {
-			return plan, err
-		}
-		plan.APIServer = &version
+		plan.APIServer, err = readVersion("--apiserver", p.apiServer)
 	}
-	return plan, nil
+	return plan, err
 }
 
 func readVersion(flag, text string) (leadermigration.Version, error) {
@@ -115,10 +111,10 @@ func explainLockCommand(output *string) *cobra.Command {
 
 // verdict is an error when one of the violations is.
 func verdict(violations []leadermigration.Violation) error {
-	if !leadermigration.HasErrors(violations) {
+	errs, _ := count(violations)
+	if errs == 0 {
 		return nil
 	}
-	errs, _ := count(violations)
 	return terminal.WithCode(errors.New(wording.Count(errs, "violation", "violations")), terminal.ExitNotSo)
 }
 
@@ -126,9 +122,7 @@ func count(violations []leadermigration.Violation) (errs, warnings int) {
 	for _, violation := range violations {
 		if violation.Severity == leadermigration.SeverityError {
 			errs++
-		} else {
-			warnings++
 		}
 	}
-	return errs, warnings
+	return errs, len(violations) - errs
 }

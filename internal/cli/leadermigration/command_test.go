@@ -16,11 +16,11 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 )
 
-// leaderMigration runs the command with buffers.
-func leaderMigration(args ...string) (stdout, stderr string, code int) {
+// leaderMigration runs the command with buffers; no argument of it has spaces.
+func leaderMigration(line string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	command := cli.Command()
-	command.SetArgs(append([]string{"leader-migration"}, args...))
+	command.SetArgs(append([]string{"leader-migration"}, strings.Fields(line)...))
 	command.SetOut(&out)
 	command.SetErr(&errs)
 	code = terminal.ExitCode(command.Execute())
@@ -37,55 +37,33 @@ func lockFile(t *testing.T, content string) string {
 
 func TestWhatRenderPrintsIsAFile(t *testing.T) {
 	g := NewWithT(t)
-	stdout, stderr, code := leaderMigration(
-		"render",
-		"--from",
-		"1.29.3",
-		"--to",
-		"1.30.1",
-		"--provider",
-		"gce",
-		"--lock-name",
-		"cloud-loops",
-	)
+	stdout, stderr, code := leaderMigration("render --from 1.29.3 --to 1.30.1 --provider gce --lock-name cloud-loops")
 	g.Expect(code).To(Equal(0))
 	g.Expect(stderr).To(BeEmpty())
 	g.Expect(stdout).To(ContainSubstring("# KCM 1.29.3: --leader-elect=true --enable-leader-migration=true"))
 	lock, err := leadermigration.Parse([]byte(stdout), 29)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lock.Name).To(Equal("cloud-loops"))
-	stdout, _, code = leaderMigration(
-		"check",
-		"--from",
-		"1.29.3",
-		"--to",
-		"1.30.1",
-		"--provider",
-		"gce",
-		"--apiserver",
-		"1.30.1",
-		lockFile(t, stdout),
-	)
+	stdout, _, code = leaderMigration("check --from 1.29.3 --to 1.30.1 --provider gce --apiserver 1.30.1 " + lockFile(t, stdout))
 	g.Expect(code).To(Equal(0))
 	g.Expect(stdout).To(Equal("0 errors, 0 warnings\n"))
 }
 
 func TestRenderWritesFiles(t *testing.T) {
 	for name, tc := range map[string]struct {
-		from, to, provider string
-		files              []string
+		plan  string
+		files []string
 	}{
-		"one file for both managers": {"1.29", "1.30", "gce", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration.yaml"}},
+		"one file for both managers": {"--from 1.29 --to 1.30 --provider gce", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration.yaml"}},
 		"a file for each manager, because 1.21 knows no wildcard": {
-			"1.21", "1.22", "openstack",
-			[]string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml"},
+			"--from 1.21 --to 1.22 --provider openstack", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml"},
 		},
-		"nothing where there is an error": {"1.30", "1.31", "azure", nil},
+		"nothing where there is an error": {"--from 1.30 --to 1.31 --provider azure", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := filepath.Join(t.TempDir(), "new", "lock")
-			stdout, _, code := leaderMigration("render", "--from", tc.from, "--to", tc.to, "--provider", tc.provider, "--output-dir", dir)
+			stdout, _, code := leaderMigration("render " + tc.plan + " --output-dir " + dir)
 			g.Expect(stdout).To(BeEmpty())
 			entries, err := os.ReadDir(dir)
 			if tc.files == nil {
@@ -107,26 +85,30 @@ func TestRenderWritesFiles(t *testing.T) {
 }
 
 func TestWhatIsWrittenForPrograms(t *testing.T) {
-	plan := []string{"--from", "1.30", "--to", "1.30", "--provider", "simcloud", "-o"}
+	const (
+		good = " --from 1.30 --to 1.30 --provider simcloud"
+		bad  = " --from 1.30 --to 1.31 --provider azure"
+	)
 	for name, tc := range map[string]struct {
-		args []string
+		line string
 		keys []string
 		code int
 	}{
-		"render":                {append([]string{"render"}, plan...), []string{"files", "kcm", "ccm", "kcmAfterwards", "kcmAfterwardsWithout", "violations"}, 0},
-		"explain":               {append([]string{"explain"}, plan...), []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
-		"check":                 {[]string{"check", "--kcm", "1.29=off", "-o"}, []string{"errors", "warnings", "violations"}, 0},
-		"check with an error":   {[]string{"check", "--kcm", "1.29=default", "-o"}, []string{"errors", "warnings", "violations"}, 3},
-		"render with an error":  {[]string{"render", "--from", "1.30", "--to", "1.31", "--provider", "azure", "-o"}, []string{"violations"}, 3},
-		"explain with an error": {[]string{"explain", "--from", "1.30", "--to", "1.31", "--provider", "azure", "-o"}, []string{"steps", "why", "later", "flags", "provider", "violations"}, 3},
+		"render":                       {"render" + good, []string{"files", "kcm", "ccm", "kcmAfterwards", "kcmAfterwardsWithout", "violations"}, 0},
+		"explain":                      {"explain" + good, []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
+		"explain without an objection": {"explain --from 1.29 --to 1.30 --provider gce", []string{"steps", "why", "later", "flags", "provider", "violations"}, 0},
+		"check":                        {"check --kcm 1.29=off", []string{"errors", "warnings", "violations"}, 0},
+		"check with an error":          {"check --kcm 1.29=default", []string{"errors", "warnings", "violations"}, 3},
+		"render with an error":         {"render" + bad, []string{"violations"}, 3},
+		"explain with an error":        {"explain" + bad, []string{"steps", "why", "later", "flags", "provider", "violations"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var fromJSON, fromYAML map[string]any
-			stdout, _, code := leaderMigration(append(tc.args, "json")...)
+			stdout, _, code := leaderMigration(tc.line + " -o json")
 			g.Expect(code).To(Equal(tc.code))
 			g.Expect(json.Unmarshal([]byte(stdout), &fromJSON)).To(Succeed())
-			stdout, _, code = leaderMigration(append(tc.args, "yaml")...)
+			stdout, _, code = leaderMigration(tc.line + " -o yaml")
 			g.Expect(code).To(Equal(tc.code))
 			g.Expect(yaml.Unmarshal([]byte(stdout), &fromYAML)).To(Succeed())
 			g.Expect(fromYAML).To(Equal(fromJSON))
@@ -141,17 +123,7 @@ func TestWhatIsWrittenForPrograms(t *testing.T) {
 
 func TestExplainTellsTheStory(t *testing.T) {
 	g := NewWithT(t)
-	stdout, stderr, code := leaderMigration(
-		"explain",
-		"--from",
-		"1.25",
-		"--to",
-		"1.26",
-		"--provider",
-		"aws",
-		"--config-path",
-		"/lock.yaml",
-	)
+	stdout, stderr, code := leaderMigration("explain --from 1.25 --to 1.26 --provider aws --config-path /lock.yaml")
 	g.Expect(code).To(Equal(0))
 	g.Expect(stderr).To(BeEmpty())
 	for _, text := range []string{
@@ -171,39 +143,30 @@ func TestCheckJudgesFiles(t *testing.T) {
 		good += "- name: " + name + "\n  component: \"*\"\n"
 	}
 	for name, tc := range map[string]struct {
-		args []string
+		line string
 		code int
 		says []string
 	}{
 		"a hand-over to the next minor": {
-			[]string{
-				"--kcm", "1.29.3=FILE", "--kcm", "1.30.1=off", "--ccm", "1.30.1=FILE", "--apiserver", "1.29.3", "--apiserver", "1.30.1",
-			},
-			0, []string{"0 errors, 0 warnings"},
+			"--kcm 1.29.3=FILE --kcm 1.30.1=off --ccm 1.30.1=FILE --apiserver 1.29.3 --apiserver 1.30.1", 0, []string{"0 errors, 0 warnings"},
 		},
-		"a hand-over within one minor": {[]string{"--kcm", "1.30=FILE", "--ccm", "1.30=FILE"}, 3, []string{"error: OneManager"}},
+		"a hand-over within one minor": {"--kcm 1.30=FILE --ccm 1.30=FILE", 3, []string{"error: OneManager"}},
 		"a hand-over within one minor that is meant": {
-			[]string{"--kcm", "1.30=FILE", "--ccm", "1.30=FILE", "--in-place"}, 0, []string{"warning: OneManager", "0 errors, 1 warning"},
+			"--kcm 1.30=FILE --ccm 1.30=FILE --in-place", 0, []string{"warning: OneManager", "0 errors, 1 warning"},
 		},
-		"a hand-over within one minor that is spelled out": {[]string{"--from", "1.30", "--to", "1.30", "FILE"}, 0, []string{"0 errors, 1 warning"}},
+		"a hand-over within one minor that is spelled out": {"--from 1.30 --to 1.30 FILE", 0, []string{"0 errors, 1 warning"}},
 		"upstream's default": {
-			[]string{"--kcm", "1.29=default", "--ccm", "1.30=default"}, 3,
-			[]string{"error: RunsOnce", "loops:    route, service", "5 errors, 0 warnings"},
+			"--kcm 1.29=default --ccm 1.30=default", 3, []string{"error: RunsOnce", "loops:    route, service", "5 errors, 0 warnings"},
 		},
-		"a name that another Lease has":   {[]string{"--kcm", "1.29=FILE", "--lease", "a"}, 3, []string{"error: UniqueName"}},
-		"a CCM that ignores the lock":     {[]string{"--from", "1.28", "--to", "1.29", "--provider", "azure", "FILE", "FILE"}, 3, []string{"error: HonouredLock"}},
-		"a CCM that is too new":           {[]string{"--kcm", "1.29=FILE", "--ccm", "1.30=FILE", "--apiserver", "1.29"}, 3, []string{"error: Skew"}},
-		"a file that 1.21 does not read":  {[]string{"--kcm", "1.21=FILE"}, 3, []string{"error: ReadableFile", "is not known to 1.21", "releases: kube-controller-manager 1.21"}},
-		"a release that no one knows yet": {[]string{"--ccm", "1.99=FILE"}, 3, []string{"error: KnownVersion"}},
+		"a name that another Lease has":   {"--kcm 1.29=FILE --lease a", 3, []string{"error: UniqueName"}},
+		"a CCM that ignores the lock":     {"--from 1.28 --to 1.29 --provider azure FILE FILE", 3, []string{"error: HonouredLock"}},
+		"a CCM that is too new":           {"--kcm 1.29=FILE --ccm 1.30=FILE --apiserver 1.29", 3, []string{"error: Skew"}},
+		"a file that 1.21 does not read":  {"--kcm 1.21=FILE", 3, []string{"error: ReadableFile", "is not known to 1.21", "releases: kube-controller-manager 1.21"}},
+		"a release that no one knows yet": {"--ccm 1.99=FILE", 3, []string{"error: KnownVersion"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			path := lockFile(t, good)
-			args := []string{"check"}
-			for _, arg := range tc.args {
-				args = append(args, strings.ReplaceAll(arg, "FILE", path))
-			}
-			stdout, _, code := leaderMigration(args...)
+			stdout, _, code := leaderMigration("check " + strings.ReplaceAll(tc.line, "FILE", lockFile(t, good)))
 			g.Expect(code).To(Equal(tc.code), stdout)
 			for _, text := range tc.says {
 				g.Expect(stdout).To(ContainSubstring(text))
@@ -214,30 +177,30 @@ func TestCheckJudgesFiles(t *testing.T) {
 
 func TestWrongInputHasAClearError(t *testing.T) {
 	for name, tc := range map[string]struct {
-		args []string
+		line string
 		code int
 		says string
 	}{
-		"no verb":                       {nil, 2, "choose one of render, check and explain"},
-		"an unknown verb":               {[]string{"arm"}, 2, "unknown command \"arm\""},
-		"an unknown flag":               {[]string{"render", "--form", "1.29"}, 2, "unknown flag: --form"},
-		"a missing flag":                {[]string{"render", "--from", "1.29", "--to", "1.30"}, 2, "--from, --to and --provider are needed"},
-		"a version that is none":        {[]string{"explain", "--from", "1.x", "--to", "1.30", "--provider", "gce"}, 2, "--from: \"1.x\" is no version"},
-		"an API server that is none":    {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--apiserver", "x"}, 2, "--apiserver"},
-		"an output that is none":        {[]string{"check", "-o", "xml"}, 2, "it is one of text, json, yaml"},
-		"an argument too many":          {[]string{"render", "x"}, 2, "unknown command"},
-		"nothing to check":              {[]string{"check"}, 2, "nothing to check"},
-		"a release without a file":      {[]string{"check", "--kcm", "1.29"}, 2, "is not of the form VERSION=FILE"},
-		"a release that cannot be read": {[]string{"check", "--kcm", "new=off"}, 2, "\"new\" is no version"},
-		"both ways of naming files":     {[]string{"check", "--kcm", "1.29=off", "--from", "1.29", "--to", "1.30", "x"}, 2, "give either"},
-		"a hand-over without a file":    {[]string{"check", "--from", "1.29", "--to", "1.30"}, 2, "one or two files"},
-		"a file that is not there": {[]string{"check", "--kcm", "1.29=/no/such/file"}, 1, "read the file of kube-controller-manager " +
+		"no verb":                       {"", 2, "choose one of render, check and explain"},
+		"an unknown verb":               {"arm", 2, "unknown command \"arm\""},
+		"an unknown flag":               {"render --form 1.29", 2, "unknown flag: --form"},
+		"a missing flag":                {"render --from 1.29 --to 1.30", 2, "--from, --to and --provider are needed"},
+		"a version that is none":        {"explain --from 1.x --to 1.30 --provider gce", 2, "--from: \"1.x\" is no version"},
+		"an API server that is none":    {"render --from 1.29 --to 1.30 --provider gce --apiserver x", 2, "--apiserver"},
+		"an output that is none":        {"check -o xml", 2, "it is one of text, json, yaml"},
+		"an argument too many":          {"render x", 2, "unknown command"},
+		"nothing to check":              {"check", 2, "nothing to check"},
+		"a release without a file":      {"check --kcm 1.29", 2, "is not of the form VERSION=FILE"},
+		"a release that cannot be read": {"check --kcm new=off", 2, "\"new\" is no version"},
+		"both ways of naming files":     {"check --kcm 1.29=off --from 1.29 --to 1.30 x", 2, "give either"},
+		"a hand-over without a file":    {"check --from 1.29 --to 1.30", 2, "one or two files"},
+		"a file that is not there": {"check --kcm 1.29=/no/such/file", 1, "read the file of kube-controller-manager " +
 			"1.29: open /no/such/file"},
-		"a directory that cannot be made": {[]string{"render", "--from", "1.29", "--to", "1.30", "--provider", "gce", "--output-dir", "/dev/null/x"}, 1, "make the output directory"},
+		"a directory that cannot be made": {"render --from 1.29 --to 1.30 --provider gce --output-dir /dev/null/x", 1, "make the output directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, stderr, code := leaderMigration(tc.args...)
+			_, stderr, code := leaderMigration(tc.line)
 			g.Expect(code).To(Equal(tc.code))
 			g.Expect(stderr).To(ContainSubstring(tc.says))
 		})

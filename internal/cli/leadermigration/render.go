@@ -25,12 +25,8 @@ ccm.flags and kcm-afterwards.flags. Violations go to standard error; with an err
 
 // renderedLock is what render writes as yaml or json.
 type renderedLock struct {
-	Files      map[leadermigration.Component]string `json:"files,omitempty"`
-	KCM        []leadermigration.Flag               `json:"kcm,omitempty"`
-	CCM        []leadermigration.Flag               `json:"ccm,omitempty"`
-	KCMAfter   []leadermigration.Flag               `json:"kcmAfterwards,omitempty"`
-	KCMRemove  []string                             `json:"kcmAfterwardsWithout,omitempty"`
-	Violations []leadermigration.Violation          `json:"violations"`
+	leadermigration.Artifacts
+	Violations []leadermigration.Violation `json:"violations"`
 }
 
 func renderLockCommand(output *string) *cobra.Command {
@@ -49,7 +45,8 @@ func renderLockCommand(output *string) *cobra.Command {
 				return err
 			}
 			artifacts, violations := leadermigration.Render(plan)
-			return errors.Join(writeLock(command, *output, dir, plan, artifacts, violations), verdict(violations))
+			rendered := renderedLock{artifacts, violations}
+			return errors.Join(rendered.write(command, *output, dir, plan), verdict(violations))
 		},
 	}
 	flags.add(command)
@@ -58,96 +55,68 @@ func renderLockCommand(output *string) *cobra.Command {
 	return command
 }
 
-func writeLock(
-	command *cobra.Command,
-	output, dir string,
-	plan leadermigration.Plan,
-	artifacts leadermigration.Artifacts,
-	violations []leadermigration.Violation,
-) error {
+func (r renderedLock) write(command *cobra.Command, output, dir string, plan leadermigration.Plan) error {
 	if output != "text" {
-		rendered := renderedLock{
-			KCM:        artifacts.KCM,
-			CCM:        artifacts.CCM,
-			KCMAfter:   artifacts.KCMAfter,
-			KCMRemove:  artifacts.KCMRemove,
-			Violations: nonNil(violations),
-		}
-		if artifacts.KCMFile != nil {
-			rendered.Files = map[leadermigration.Component]string{
-				leadermigration.KCM: string(artifacts.KCMFile), leadermigration.CCM: string(artifacts.CCMFile),
-			}
-		}
-		if err := terminal.Write(command.OutOrStdout(), output, rendered, nil); err != nil {
+		if err := terminal.Write(command.OutOrStdout(), output, r, nil); err != nil {
 			return err
 		}
-	} else if err := writeViolations(command.ErrOrStderr(), violations); err != nil {
+	} else if err := writeViolations(command.ErrOrStderr(), r.Violations); err != nil {
 		return err
 	}
 	switch {
-	case artifacts.KCMFile == nil:
+	case r.Files == nil:
 		return nil
 	case dir != "":
-		return writeLockFiles(command, dir, artifacts)
+		return r.writeFiles(command.ErrOrStderr(), dir)
 	case output == "text":
-		return printLock(command.OutOrStdout(), plan, artifacts)
+		return r.print(command.OutOrStdout(), plan)
 	}
 	return nil
 }
 
-// printLock writes what is a configuration file as it stands, where both managers have the same.
-func printLock(out io.Writer, plan leadermigration.Plan, artifacts leadermigration.Artifacts) error {
+// print writes what is a configuration file as it stands, where both managers have the same.
+func (r renderedLock) print(out io.Writer, plan leadermigration.Plan) error {
 	var text bytes.Buffer
 	for _, of := range []struct {
 		who   string
 		flags []leadermigration.Flag
 	}{
-		{"KCM " + plan.From.String(), artifacts.KCM}, {"CCM " + plan.To.String(), artifacts.CCM},
-		{"KCM " + plan.To.String() + ", afterwards", artifacts.KCMAfter},
+		{"KCM " + plan.From.String(), r.KCM}, {"CCM " + plan.To.String(), r.CCM},
+		{"KCM " + plan.To.String() + ", afterwards", r.KCMAfter},
 	} {
 		fmt.Fprintf(&text, "# %s: %s\n", of.who, leadermigration.JoinFlags(of.flags, " "))
 	}
-	fmt.Fprintf(&text, "#   and without %s\n", strings.Join(artifacts.KCMRemove, ", "))
-	if bytes.Equal(artifacts.KCMFile, artifacts.CCMFile) {
-		fmt.Fprintf(&text, "# %s of both:\n%s", plan.ConfigPath, artifacts.KCMFile)
+	fmt.Fprintf(&text, "#   and without %s\n", strings.Join(r.KCMRemove, ", "))
+	if kcm, ccm := r.Files[leadermigration.KCM], r.Files[leadermigration.CCM]; kcm == ccm {
+		fmt.Fprintf(&text, "# %s of both:\n%s", plan.ConfigPath, kcm)
 	} else {
-		fmt.Fprintf(
-			&text,
-			"# %s of KCM:\n%s---\n# %s of CCM:\n%s",
-			plan.ConfigPath,
-			artifacts.KCMFile,
-			plan.ConfigPath,
-			artifacts.CCMFile,
-		)
+		fmt.Fprintf(&text, "# %[1]s of KCM:\n%[2]s---\n# %[1]s of CCM:\n%[3]s", plan.ConfigPath, kcm, ccm)
 	}
 	_, err := text.WriteTo(out)
 	return err
 }
 
-func writeLockFiles(command *cobra.Command, dir string, artifacts leadermigration.Artifacts) error {
+func (r renderedLock) writeFiles(out io.Writer, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the output directory: %w", err)
 	}
-	type file struct {
-		name    string
-		content []byte
+	type file struct{ name, content string }
+	files := []file{{"leader-migration.yaml", r.Files[leadermigration.KCM]}}
+	if ccm := r.Files[leadermigration.CCM]; ccm != files[0].content {
+		files = []file{{"leader-migration-kcm.yaml", files[0].content}, {"leader-migration-ccm.yaml", ccm}}
 	}
-	files := []file{{"leader-migration.yaml", artifacts.KCMFile}}
-	if !bytes.Equal(artifacts.KCMFile, artifacts.CCMFile) {
-		files = []file{{"leader-migration-kcm.yaml", artifacts.KCMFile}, {"leader-migration-ccm.yaml", artifacts.CCMFile}}
+	for _, flags := range []struct {
+		name string
+		list []leadermigration.Flag
+	}{{"kcm.flags", r.KCM}, {"ccm.flags", r.CCM}, {"kcm-afterwards.flags", r.KCMAfter}} {
+		files = append(files, file{flags.name, leadermigration.JoinFlags(flags.list, "\n") + "\n"})
 	}
-	files = append(
-		files,
-		file{"kcm.flags", []byte(leadermigration.JoinFlags(artifacts.KCM, "\n") + "\n")},
-		file{"ccm.flags", []byte(leadermigration.JoinFlags(artifacts.CCM, "\n") + "\n")},
-		file{"kcm-afterwards.flags", []byte(leadermigration.JoinFlags(artifacts.KCMAfter, "\n") + "\n")},
-	)
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := os.WriteFile(path, f.content, 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(f.content), 0o644); err != nil {
 			return fmt.Errorf("write what was rendered: %w", err)
 		}
-		if _, err := fmt.Fprintln(command.ErrOrStderr(), "wrote", path); err != nil {
+		if _, err := fmt.Fprintln(out, "wrote", path); err != nil {
 			return err
 		}
 	}

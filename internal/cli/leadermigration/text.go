@@ -11,14 +11,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
-// nonNil is an empty list instead of none, for readers of yaml and json.
-func nonNil(violations []leadermigration.Violation) []leadermigration.Violation {
-	if violations == nil {
-		return []leadermigration.Violation{}
-	}
-	return violations
-}
-
 func writeChecked(out io.Writer, violations []leadermigration.Violation) error {
 	if err := writeViolations(out, violations); err != nil {
 		return err

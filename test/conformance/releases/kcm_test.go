@@ -36,8 +36,10 @@ const (
 // same (https://github.com/kubernetes/kubernetes/issues/128121).
 func TestKCMWithoutInTreeProvider(t *testing.T) {
 	release := newRelease(t)
-	reason, bad := leadermigration.KnownBad(release.version)
-	t.Logf("KCM %s, known as bad: %t %s", release.version, bad, reason)
+	version, err := leadermigration.ParseVersion(release.version)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	known, bad := leadermigration.BadReleasesOf(version)
+	t.Logf("KCM %s, known as bad: %t %s", version, bad, known.Reason)
 	t.Run("with the flag that Finalize leaves", func(t *testing.T) {
 		release.expectAlive(t, "external", release.start(t, "--cloud-provider=external"))
 	})
