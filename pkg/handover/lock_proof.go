@@ -33,7 +33,9 @@ func LockDoubts(in In) []observation.Text {
 	if !kcm.RolledOut {
 		doubts = append(doubts, observation.Say(kcm, " is still rolling out."))
 	}
-	doubts = append(doubts, unlockedProcesses(in, kcm)...)
+	if processes := unlockedProcesses(in, kcm); len(processes) > 0 {
+		doubts = append(doubts, observation.FirstOf(processes, "process", "processes"))
+	}
 	if len(doubts) > 0 {
 		return doubts
 	}

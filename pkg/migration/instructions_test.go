@@ -174,11 +174,11 @@ func TestTheAdministratorsTime(t *testing.T) {
 			given: half, when: func(o *Observation) {
 				staticPlane(o, silentArguments(), silentArguments(), silentArguments())
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], messages.Said("2 more doubts: Node a, "), false
+					c.KCM.Pods, c.KCM.Unseen, c.KCM.RolledOut = c.KCM.Pods[1:], messages.Said("Node a shows no static pod."), false
 				})
 			},
 			step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.ProvingSilenceReason,
-			says:  []string{"2 more doubts: Node a, ", "Pod kube-system/kcm-a"},
+			says:  []string{"Node a shows no static pod; ", "Pod kube-system/kcm-a"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
 		},
 		"a change that was taken back is forgotten": {

@@ -73,6 +73,15 @@ func (t Text) Also(clause ...any) Text {
 	return t
 }
 
+// Clauses makes one sentence of several; the last text may have one more.
+func Clauses(texts []Text) Text {
+	joined := Join(texts[:min(1, len(texts))], "")
+	for _, text := range texts[min(1, len(texts)):] {
+		joined = Say(joined.Without("."), "; ", text)
+	}
+	return joined
+}
+
 // FirstOf several texts about one matter is the first of them, with the number and the objects of the others: "2 more doubts: Pod a,
 // Pod b".
 func FirstOf(texts []Text, one, many string) Text {

@@ -158,7 +158,7 @@ func TestAnotherManagerKeepsTheFenceClosedAndIsGuardedAgainst(t *testing.T) {
 	w.clock.Step(time.Hour)
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "CloudLoopsContended" }, everybody...)
 	g.Expect(w.condition("HandoverCompleted").Message).To(
-		And(ContainSubstring("Deployment default/occm"), ContainSubstring("Nothing is rolled until then.")),
+		And(ContainSubstring("Deployment default/occm"), ContainSubstring("nothing is rolled until then")),
 	)
 	remove()
 	w.until("the end", at(ucv1.StepFinished), everybody...)

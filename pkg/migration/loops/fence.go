@@ -61,7 +61,7 @@ func openFenceHolds(in pass.Input, fence observation.Fence) outcome.Outcome {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case in.Facts.Handover.StartedAt != nil:
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
-			observation.Say("The fence is open already: ", observation.FirstOf(doubts, "doubt", "doubts")), 2*time.Second)
+			observation.Say("The fence is open already: ", observation.Clauses(doubts)), 2*time.Second)
 	}
 	return outcome.Fails(ucv1.FenceIneffectiveReason, start.FenceProblem(fence).Also("KCM is not proven silent"))
 }
@@ -75,7 +75,7 @@ func FenceStaysOpen(in pass.Input) outcome.Outcome {
 	if doubts := handover.Doubts(Silence(in)); len(doubts) > 0 {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			observation.Say("The fence was closed by someone and is not opened again yet: ",
-				observation.FirstOf(doubts, "doubt", "doubts")), 2*time.Second)
+				observation.Clauses(doubts)), 2*time.Second)
 	}
 	if out := start.NoOtherManager(in, start.ByLease); !out.Holds {
 		return out

@@ -239,7 +239,7 @@ func silent(in pass.Input) outcome.Outcome {
 		return contention(in, guard.Text())
 	}
 	// A doubt that rests on waiting ends by the clock, not by an event.
-	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.FirstOf(doubts, "doubt", "doubts"), 2*time.Second)
+	return outcome.WaitsUntil(ucv1.ProvingSilenceReason, observation.Clauses(doubts), 2*time.Second)
 }
 
 func fenceOpen(in pass.Input) outcome.Outcome {

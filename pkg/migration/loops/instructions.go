@@ -22,7 +22,7 @@ func loopsOffByOthers(in pass.Input, kcm observation.Component) outcome.Outcome 
 	case len(left.loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
 		return left.list.With(outcome.WaitsUntil(
-			ucv1.ProvingSilenceReason, observation.FirstOf(handover.Doubts(Silence(in)), "doubt", "doubts"), 2*time.Second))
+			ucv1.ProvingSilenceReason, observation.Clauses(handover.Doubts(Silence(in))), 2*time.Second))
 	case len(left.loud) == 0 && recorded.LoopsOffAt == nil:
 		why := "Recording that the cloud loops are switched off in " + kcm.String() + "."
 		return left.list.With(in.Records(why, func(facts *ucv1.Facts) {

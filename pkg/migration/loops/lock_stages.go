@@ -85,7 +85,7 @@ func kcmArmed(in pass.Input) outcome.Outcome {
 		return in.Records("Recording that "+kcm.String()+" has the migration lock.", lockArmedNow(in))
 	}
 	if doubts := handover.LockDoubts(Silence(in)); len(doubts) > 0 {
-		return outcome.WaitsUntil(ucv1.ArmingReason, observation.FirstOf(doubts, "doubt", "doubts"), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Clauses(doubts), 2*time.Second)
 	}
 	return lockHeld(in, kcm)
 }

@@ -160,7 +160,7 @@ func TestRollbackWithAddonsAndDeletion(t *testing.T) {
 				s.Interventions = append(rolledBack(rolled)[:1],
 					Intervention{Name: "deletes the Cluster", When: AtStep(ucv1.StepRollbackRoll), Do: DeleteCluster})
 			}),
-			ends: ucv1.StepRollbackAddons, says: []string{"it goes when KCM has its cloud loops back"},
+			ends: ucv1.StepRollbackAddons, says: []string{"the deleted Cluster goes when KCM has its cloud loops back"},
 		},
 	})
 }
