@@ -70,6 +70,7 @@ func TestChecks(t *testing.T) {
 			said := start.TextOf(found[0])
 			g.Expect(said.Words).To(ContainSubstring(s.says))
 			g.Expect(messages.Unnamed(said.Words, said.Objects)).To(Succeed())
+			g.Expect(messages.Check(nil, nil, said.Words)).To(Succeed())
 			g.Expect(found[0].Reason).To(Equal("PreflightFailed"))
 
 			if s.without != nil {

@@ -107,7 +107,7 @@ func uninitialized(o Facts, _ time.Time) []observation.Finding {
 		"The taint node.cloudprovider.kubernetes.io/uninitialized keeps pods away until the CCM leads, which then writes addresses "+
 			"and labels again; step Verify asks "+
 			"about those of a Node that is not replaced",
-		"Look who set it: a kubelet with --cloud-provider=external, or a person. What changes is accepted in "+
+		"Look who set it: a kubelet with --cloud-provider=external, or a person; what changes is accepted in "+
 			"spec.rollout.acceptChanges.")
 }
 

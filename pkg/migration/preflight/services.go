@@ -81,7 +81,7 @@ func sharedAddresses(o Facts, _ time.Time) []observation.Finding {
 		}
 	}
 	return about(shared, "They share an address; the CCM looks for a load balancer by the name of the cluster and of the Service",
-		"Look in the cloud which load balancer is whose. Services that share one on purpose can stay.")
+		"Look in the cloud which load balancer is whose; Services that share one on purpose can stay.")
 }
 
 func ensuredServices(o Facts, _ time.Time) []observation.Finding {
