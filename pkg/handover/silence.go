@@ -153,7 +153,7 @@ func LeaseDoubt(in In) observation.Text {
 		return observation.Text{}
 	}
 	if wait := LeaseExpiry(lease, kcm.Arguments, in.Now); wait > 0 {
-		return observation.Say(lease, " is held by "+lease.Holder+", which is no KCM process that is known to be silent.")
+		return observation.Say(lease, " is held by "+lease.Holder+", and we could not prove that this is a stopped KCM.")
 	}
 	return observation.Text{}
 }

@@ -44,7 +44,7 @@ func TestAdoption(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"without it the message says what it would change, and how to see all of it": {
 			given: never, step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{
-				"are not ours: Deployment kube-system/ccm (Helm release occm). Delete them, or set spec.addons.adoption to Adopt",
+				"were not created for this Cluster: Deployment kube-system/ccm (Helm release occm). Delete them, or set spec.addons.adoption to Adopt",
 				"spec.replicas, spec.template.spec.containers[ccm].image and 1 more field", "ccm-migration-controller adoption alpha -n user-alpha",
 			},
 		},
@@ -52,7 +52,7 @@ func TestAdoption(t *testing.T) {
 			given: never, when: func(o *Observation) {
 				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("CSIDriver cinder"), DriverProblem: messages.Said("CSIDriver cinder is registered on 0 of 2 Nodes.")[0]}})
 			},
-			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"are not ours: CSIDriver cinder; CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
+			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"were not created for this Cluster: CSIDriver cinder; CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
 		},
 		"with it the plan is written first": {
 			given: adopting(set, nil), step: ucv1.StepAddons, action: outcome.ActionRecord, says: []string{"before it is done", "spec.replicas"},

@@ -102,7 +102,7 @@ func TestBreakerTrips(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a Node that is not initialized in time calls a person, and nothing more is rolled": {
 			given: turning, step: ucv1.StepRoll, fails: ucv1.BreakerTrippedReason,
-			says: []string{"no further old Machine goes: not initialized 3m0s after registering: Node n1 of Machine " +
+			says: []string{"no further old Machine goes: not initialized within 3m0s: Node n1 of Machine " +
 				"kube-system/workers-2-a"},
 		},
 		"so does one whose CCM does not lead, whatever row waits for that": {

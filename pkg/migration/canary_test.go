@@ -182,7 +182,7 @@ func TestCanaryFails(t *testing.T) {
 		},
 		"a person is called, and can look at it": {
 			given: made, when: both(tainted, since(time.Hour, time.Minute)), step: ucv1.StepRoll, fails: ucv1.CanaryFailedReason,
-			says: []string{"no other Machine was touched: Node canary-a still has taint", "Look at it before 2026-01-01T12:09:00Z"},
+			says: []string{"no other Machine was touched: Node canary-a still has taint", "it is kept until 2026-01-01T12:09:00Z"},
 		},
 		"it is proven late": {
 			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"the canary is proven"},

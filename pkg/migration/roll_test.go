@@ -35,14 +35,14 @@ func TestRollBeginsWithACanary(t *testing.T) {
 		},
 		"one MachineDeployment is rolled at a time": {
 			given: rolling, when: machines(second), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
-			says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
+			says: []string{"Rolling MachineDeployment kube-system/builders: at most 1 at a time"},
 		},
 		"a larger budget begins with one canary": {
 			given: rolling, when: func(o *Observation) {
 				machines(second)(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent, o.Cluster.Spec.Rollout.Canary = new(intstr.FromInt32(2)), ucv1.CanaryMachineDeployment
 			},
-			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: 0 of 1 at once"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: at most 1 at a time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
 		},
 		"a larger budget rolls more when a canary is proven": {

@@ -65,7 +65,7 @@ func (t Text) Without(end string) Text {
 	return t
 }
 
-// Also is the text with one more clause in its last sentence, so that it keeps to two sentences; nothing is added to it by nothing.
+// Also is the text with one more clause in its last sentence, so that it keeps to two sentences. No words add none.
 func (t Text) Also(clause ...any) Text {
 	if more := Say(clause...); more.Words != "" {
 		return Say(t.Without("."), "; ", more, ".")
@@ -82,8 +82,8 @@ func Clauses(texts []Text) Text {
 	return joined
 }
 
-// FirstOf several texts about one matter is the first of them, with the number and the objects of the others: "2 more doubts: Pod a,
-// Pod b".
+// FirstOf several texts about one matter is the first of them, with the number and the objects of the others, as "2 more doubts:
+// Pod a, Pod b".
 func FirstOf(texts []Text, one, many string) Text {
 	if len(texts) < 2 {
 		return Join(texts, "")

@@ -109,8 +109,9 @@ func overdueOf(v machineView, pools []pool) []observation.Text {
 
 func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 	return outcome.Fails(ucv1.BreakerTrippedReason, observation.Say("Nothing more is rolled, and no further old Machine goes: not "+
-		"initialized "+initializationDeadline(in).String()+" after registering: ", observation.Names(overdue),
-		". Look at the CCM's logs, and delete a Machine that will never be initialized; the roll goes on when every new Node is.").
+		"initialized within "+initializationDeadline(in).String()+": ", observation.Names(overdue),
+		". Look at the CCM's logs, and delete the Machine of a Node that cannot recover; the roll goes on when every new Node is "+
+		"initialized.").
 		Also(in.offer()))
 }
 

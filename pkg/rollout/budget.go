@@ -75,7 +75,7 @@ func Plan(
 	}
 	sortPools(candidates, order)
 	for _, pool := range candidates[:min(budget-len(used), len(candidates))] {
-		intents = append(intents, Intent{Name: pool.Name, Why: fmt.Sprintf("%d of %d at once are in use", len(used), budget)})
+		intents = append(intents, Intent{Name: pool.Name, Why: fmt.Sprintf("at most %d at a time, %d in use before", budget, len(used))})
 	}
 	return intents, ""
 }

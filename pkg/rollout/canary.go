@@ -117,7 +117,7 @@ func judgeCanary(in input, doubt canaryDoubt) outcome.Outcome {
 	return outcome.Fails(
 		doubt.fails,
 		observation.Say("The canary, one extra Machine, was not proven in time, and no other Machine was touched: ", lacks,
-			". Look at it before "+again.UTC().Format(time.RFC3339)+", when it is made again; to make it again now, change "+
+			". Look at it: it is kept until "+again.UTC().Format(time.RFC3339)+", then retried; to retry now, change "+
 				"spec.rollout.canary.").Also(in.offer()),
 	)
 }

@@ -90,7 +90,7 @@ func lateMachines(view machineView) []observation.Text {
 }
 
 // awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func awaits(in fleet, rolling []observation.Ref) outcome.Outcome {
+func awaits(in fleet, rolling []observation.Text) outcome.Outcome {
 	if lost := lostMachines(in.view); len(lost) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,

@@ -27,7 +27,7 @@ func leave(in input) (outcome.Outcome, bool) {
 			return out, true
 		}
 	}
-	if rolling := waitingPools(fleet.pools); len(rolling) > 0 {
+	if rolling := waitingPools(fleet); len(rolling) > 0 {
 		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of ", observation.Names(rolling), "."), true
 	}
 	return removeCanary(fleet)

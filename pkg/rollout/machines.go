@@ -141,13 +141,18 @@ func lastMoved(v machineView, deployment observation.MachineDeployment) time.Tim
 
 // lacks says that Machines are still to be made.
 func (v machineView) lacks(deployment observation.MachineDeployment) bool {
+	return v.renewed(deployment) < int(deployment.Replicas)
+}
+
+// renewed is how many of its Machines are up-to-date.
+func (v machineView) renewed(deployment observation.MachineDeployment) int {
 	wanted := 0
 	for _, machine := range v.machinesOf(deployment) {
 		if !machine.Deleting && v.upToDate(machine) {
 			wanted++
 		}
 	}
-	return wanted < int(deployment.Replicas)
+	return wanted
 }
 
 // orphans are outdated Machines that no MachineDeployment can replace.

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func roll(in fleet) outcome.Outcome {
 	if out, busy := rollOn(in); busy {
 		return out
 	}
-	if waiting := waitingPools(in.pools); len(waiting) > 0 {
+	if waiting := waitingPools(in); len(waiting) > 0 {
 		return awaits(in, waiting)
 	}
 	if blocked := blockedNames(in.view, in.pools); len(blocked) > 0 {
@@ -317,11 +318,12 @@ func takenOut(view machineView, deployment observation.MachineDeployment, sets [
 		slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
 }
 
-func waitingPools(pools []pool) []observation.Ref {
-	var rolling []observation.Ref
-	for _, pool := range pools {
-		if pool.state == Rolling {
-			rolling = append(rolling, pool.deployment.Ref)
+// waitingPools are those that are rolling, with how far they are.
+func waitingPools(in fleet) []observation.Text {
+	var rolling []observation.Text
+	for _, pool := range in.pools {
+		if d := pool.deployment; pool.state == Rolling {
+			rolling = append(rolling, observation.Say(d.Ref, fmt.Sprintf(" (%d of %d replaced)", in.view.renewed(d), d.Replicas)))
 		}
 	}
 	return rolling

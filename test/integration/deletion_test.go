@@ -116,8 +116,11 @@ func TestDeletionDuringTheRollWaitsForWhatIsRolling(t *testing.T) {
 	w.delete()
 	w.passes(2)
 	w.expectVerdict(kstatus.TerminatingStatus)
-	g.Expect(w.condition("Ready").Message).To(ContainSubstring("the deleted Cluster goes when what was begun is rolled out, or at once with " +
-		"annotation usercluster.k8c.io/abandon=true. Waiting for the Machines of MachineDeployment kube-system/small."))
+	g.Expect(w.condition("Ready").Message).To(And(
+		HavePrefix("Waiting for the Machines of MachineDeployment kube-system/small ("),
+		HaveSuffix("; the deleted Cluster goes when what was begun is rolled out, or at once with annotation "+
+			"usercluster.k8c.io/abandon=true."),
+	))
 	w.until("its end", w.gone, w.playEverybody)
 	g.Expect(w.machineNames()).To(ConsistOf("small-1-0", "large-0-0", "large-0-1"), "nothing new is begun")
 }

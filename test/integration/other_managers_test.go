@@ -179,7 +179,7 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playAddons)
 	g.Expect(w.condition("Stalled").Message).To(And(
-		ContainSubstring("That would change, among others, Secret kube-system/cloud-config (Helm release mine"),
+		ContainSubstring("that would change, among others, Secret kube-system/cloud-config (Helm release mine"),
 		ContainSubstring("ccm-migration-controller adoption alpha -n "+w.namespace)))
 
 	before := w.userSnapshot()

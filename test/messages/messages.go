@@ -58,8 +58,8 @@ func Check(failure *outcome.Failure, wait *outcome.Wait, others ...string) error
 	return nil
 }
 
-// style is an error when a message breaks docs/style.md: at most two sentences, which begin with a capital letter or a name and end
-// with a period. Words that are banned everywhere are banned here (TestWordsThatAreNotOurs).
+// style is an error when a message breaks docs/style.md: at most two sentences, which begin with a capital letter or a name and
+// end with a period. Words that are banned everywhere are banned here (TestWordsThatAreNotOurs).
 func style(message string) error {
 	between := regexp.MustCompile(`[.!?]\)?\s+["'(]?\p{Lu}`)
 	begins := regexp.MustCompile(`^(\p{Lu}|spec\.|minReadySeconds |system:)`)

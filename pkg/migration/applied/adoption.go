@@ -70,7 +70,7 @@ func mayTakeOver(in pass.Input, name outcome.AddonSetName, set observation.Addon
 }
 
 func foreign(in pass.Input, name outcome.AddonSetName, set observation.AddonSet) observation.Text {
-	message := observation.Say("These "+string(name)+" objects exist already and are not ours: ",
+	message := observation.Say("These "+string(name)+" objects were not created for this Cluster: ",
 		observation.Names(set.Foreign), ".").Also(set.DriverProblem.Without("."))
 	message = observation.Say(message, " Delete them, or set spec.addons.adoption to Adopt.")
 	if len(set.Takeovers) > 0 {

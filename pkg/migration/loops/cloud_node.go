@@ -85,8 +85,8 @@ func compareAddresses(in pass.Input) outcome.Outcome {
 
 func addressesDiffer(in pass.Input, what ...any) outcome.Outcome {
 	return outcome.Fails(ucv1.NodeAddressesDifferReason, observation.Say(what...).Also("the machine-controller is not configured"),
-		observation.Say(" Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the Node "+
-			"in spec.rollout.acceptChanges, as \"Node name\".").Also(noreturn.OfferRollback(in)))
+		observation.Say(" Change the cloud configuration so that the CCM sees the addresses that the kubelets report, or name the "+
+			"Node in spec.rollout.acceptChanges, as \"Node name\".").Also(noreturn.OfferRollback(in)))
 }
 
 // cloudNodeInputs is what a person changes to fix a conflict.

@@ -85,7 +85,7 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 	return &outcome.Action{
 		Kind:    outcome.ActionKeepLeader,
 		Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
-		Why:     "Having Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, end last of all KCM pods.",
+		Why:     "Marking Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, to end last of all KCM pods (" + DeletionCostAnnotation + ").",
 	}
 }
 
