@@ -44,7 +44,9 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 		}, ucv1.StepMachineController, passes.Waiting("RollingOut", "Waiting."),
 			&corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "kube-system", Name: "mc"}},
 		"a failure, by what its message names first": {passes.AtStep(ucv1.StepRoll), ucv1.StepRoll,
-			passes.Failing("BlockedMachines", "These cannot be rolled: ", observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "pet"},
+			passes.Failing("BlockedMachines", "These cannot be rolled: ", observation.Ref{
+				Kind: "Machine", Namespace: "kube-system", Name: "pet",
+			},
 				" has no MachineDeployment."),
 			&corev1.ObjectReference{Kind: "Machine", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pet"}},
 		"a failure that names nothing": {passes.AtStep(ucv1.StepHandover), ucv1.StepHandover, passes.Failing("ProbeFailed", "It did not lead."), kcm},

@@ -90,7 +90,9 @@ func inTreeAt(minor int) string {
 func TestRenderedFiles(t *testing.T) {
 	for _, minor := range leadermigration.Minors() {
 		for _, to := range []int{minor.Minor, minor.Minor + 1} {
-			plan := leadermigration.Plan{From: leadermigration.OfMinor(minor.Minor), To: leadermigration.OfMinor(to), Provider: inTreeAt(minor.Minor)}
+			plan := leadermigration.Plan{
+				From: leadermigration.OfMinor(minor.Minor), To: leadermigration.OfMinor(to), Provider: inTreeAt(minor.Minor),
+			}
 			t.Run(
 				fmt.Sprintf("from %s to %s both managers read their file, and each loop is under the lock on both sides", plan.From, plan.To),
 				func(t *testing.T) {
@@ -122,7 +124,9 @@ func expectUnderLock(g Gomega, file string, manager leadermigration.Component, m
 
 func TestPortableFileIsReadByEveryMinorThatKnowsTheWildcard(t *testing.T) {
 	g := NewWithT(t)
-	artifacts, _ := leadermigration.Render(leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"})
+	artifacts, _ := leadermigration.Render(
+		leadermigration.Plan{From: leadermigration.OfMinor(27), To: leadermigration.OfMinor(28), Provider: "gce"},
+	)
 	g.Expect(artifacts.Files[kcm]).To(Equal(artifacts.Files[ccm]))
 	for _, minor := range leadermigration.Minors() {
 		lock, err := leadermigration.Parse([]byte(artifacts.Files[kcm]), minor.Minor)

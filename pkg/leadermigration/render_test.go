@@ -123,7 +123,9 @@ func TestKCMLosesWhatItsNextMinorRejects(t *testing.T) {
 
 func TestExplanationNamesWhatBreaksLater(t *testing.T) {
 	g := NewWithT(t)
-	explanation := leadermigration.Explain(leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"})
+	explanation := leadermigration.Explain(
+		leadermigration.Plan{From: leadermigration.OfMinor(29), To: leadermigration.OfMinor(30), Provider: "gce"},
+	)
 	g.Expect(explanation.Provider.Name).To(Equal("gce"))
 	g.Expect(explanation.Why).To(ContainElement(ContainSubstring("names route-controller, service-controller")))
 	for _, later := range []string{

@@ -16,7 +16,11 @@ import (
 
 func theirs(fields ...string) observation.AddonSet {
 	const object = "Deployment kube-system/ccm (Helm release occm)"
-	return observation.AddonSet{Foreign: messages.Said(object), Takeovers: []observation.Takeover{{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: fields}}}
+	return observation.AddonSet{
+		Foreign: messages.Said(object), Takeovers: []observation.Takeover{
+			{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: fields},
+		},
+	}
 }
 
 func adopting(set observation.AddonSet, plan *ucv1.AdoptionStatus) func() Observation {
@@ -50,7 +54,15 @@ func TestAdoption(t *testing.T) {
 		},
 		"why a driver does not satisfy is said": {
 			given: never, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("CSIDriver cinder"), DriverProblem: messages.Said("CSIDriver cinder is registered on 0 of 2 Nodes.")[0]}})
+				o.Addons = observation.Known(
+					observation.Addons{
+						CSI: observation.AddonSet{
+							Foreign: messages.Said("CSIDriver cinder"), DriverProblem: messages.Said(
+								"CSIDriver cinder is registered on 0 of 2 Nodes.",
+							)[0],
+						},
+					},
+				)
 			},
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"were not created for this Cluster: CSIDriver cinder; CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
 		},
@@ -76,7 +88,9 @@ func TestAdoption(t *testing.T) {
 func TestAdoptionInTheHandoverWaitsForNoOne(t *testing.T) {
 	g := NewWithT(t)
 	o := fenced()
-	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas")
+	o.Cluster.Spec.Addons.Adoption, o.Cluster.Status.Adoption = ucv1.Adopt, plannedAgo(
+		time.Second, "Deployment kube-system/ccm (Helm release occm): spec.replicas",
+	)
 	o.Addons = observation.Known(observation.Addons{CCM: theirs("spec.replicas")})
 	g.Expect(Decide(o, noon()).Next()).To(HaveField("Kind", outcome.ActionApplyAddons))
 }
@@ -86,7 +100,11 @@ func TestAWithheldWorkloadIsNotAdoptedYet(t *testing.T) {
 	set := theirs("spec.replicas")
 	set.WorkloadWithheld = true
 	g.Expect(set.Due().Foreign).To(BeEmpty())
-	set.Takeovers = append(set.Takeovers, observation.Takeover{Object: "Role kube-system/ccm", Ref: observation.Ref{Kind: "Role", Namespace: "kube-system", Name: "ccm"}})
+	set.Takeovers = append(
+		set.Takeovers, observation.Takeover{
+			Object: "Role kube-system/ccm", Ref: observation.Ref{Kind: "Role", Namespace: "kube-system", Name: "ccm"},
+		},
+	)
 	g.Expect(set.Due().Foreign).To(Equal(messages.Said("Role kube-system/ccm")))
 }
 
@@ -96,9 +114,15 @@ func TestAPlanIsBounded(t *testing.T) {
 	for i := range 100 {
 		object := fmt.Sprintf("ConfigMap kube-system/%d", i)
 		set.Foreign = append(set.Foreign, messages.Said(object)...)
-		set.Takeovers = append(set.Takeovers, observation.Takeover{Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: []string{fmt.Sprintf("data.%0600d", 0)}})
+		set.Takeovers = append(
+			set.Takeovers, observation.Takeover{
+				Object: object, Ref: messages.Said(object)[0].Objects[0], Fields: []string{fmt.Sprintf("data.%0600d", 0)},
+			},
+		)
 	}
 	d := Decide(adopting(set, nil)(), noon())
 	g.Expect(d.Facts.Adoption.Changes).To(And(HaveLen(64), HaveEach(HaveLen(512))))
-	g.Expect(Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Next()).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
+	g.Expect(
+		Decide(adopting(set, plannedAgo(time.Minute, d.Facts.Adoption.Changes...))(), noon()).Next(),
+	).To(HaveField("Kind", outcome.ActionApplyAddons), "it ends")
 }

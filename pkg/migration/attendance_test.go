@@ -62,7 +62,9 @@ func gap(ended time.Duration) func() Observation {
 		o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(ended+time.Minute), stampAgo(ended+time.Minute)
 		o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(ended)
 		o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
-		o.Fence, o.CCMLease = observation.Known(observation.Fence{Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}), observation.Absent[observation.Lease]()
+		o.Fence, o.CCMLease = observation.Known(
+			observation.Fence{Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"},
+		), observation.Absent[observation.Lease]()
 		return o
 	}
 }
@@ -156,7 +158,9 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 		"a CCM that crashes says so": {
 			given: finished, when: func(o *Observation) {
 				stopped(30 * time.Second)(o)
-				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("Deployment kube-system/ccm crashes.")}})
+				o.Addons = observation.Known(
+					observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("Deployment kube-system/ccm crashes.")}},
+				)
 			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
 		},
 		"a CCM that is left to another tool says who has to apply it": {

@@ -35,7 +35,11 @@ func booted(age time.Duration) func() Observation {
 
 func booting(kubelet observation.BootstrapKubelet, revision string) func(*Observation) {
 	return func(o *Observation) {
-		o.Bootstraps = observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: kubelet, Revision: revision}, "canary": {Kubelet: kubelet, Revision: revision}})
+		o.Bootstraps = observation.Known(
+			map[string]observation.BootstrapData{
+				"md": {Kubelet: kubelet, Revision: revision}, "canary": {Kubelet: kubelet, Revision: revision},
+			},
+		)
 	}
 }
 

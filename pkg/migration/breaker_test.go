@@ -359,7 +359,9 @@ func TestThePassThatSeesALateNodeIsNotLate(t *testing.T) {
 		"a young Node is looked at when the objectives are missed": {age(10 * time.Second), 52 * time.Second},
 		"and again at the breaker's deadline":                      {age(100 * time.Second), 82 * time.Second},
 		"which may come first": {
-			both(age(10*time.Second), func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(15)) }), 7 * time.Second,
+			both(
+				age(10*time.Second), func(o *Observation) { o.Cluster.Spec.Rollout.InitializationDeadlineSeconds = new(int32(15)) },
+			), 7 * time.Second,
 		},
 		"a row that waits for something else does not matter": {both(age(10*time.Second), func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }), 52 * time.Second},
 		"one that is late is looked at as usual":              {age(4 * time.Minute), 0},

@@ -22,8 +22,14 @@ func unproven() Observation {
 // begun has recorded its canary five minutes ago, and made nothing of it.
 func begun() Observation {
 	o := unproven()
-	o.Cluster.Status.Canary = &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(5 * time.Minute)}
-	o.StorageClasses = observation.Known([]observation.StorageClass{{Ref: observation.Ref{Kind: "StorageClass", Name: "cinder"}, Provisioner: "cinder.csi.openstack.org"}})
+	o.Cluster.Status.Canary = &ucv1.CanaryStatus{
+		MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(5 * time.Minute),
+	}
+	o.StorageClasses = observation.Known(
+		[]observation.StorageClass{
+			{Ref: observation.Ref{Kind: "StorageClass", Name: "cinder"}, Provisioner: "cinder.csi.openstack.org"},
+		},
+	)
 	return o
 }
 
@@ -32,11 +38,21 @@ func made() Observation {
 	o := begun()
 	edit(&o.Machines, func(m *observation.Machines) {
 		m.Deployments = append(m.Deployments, observation.MachineDeployment{
-			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "canary"}, Replicas: 1, Guard: observation.Guard{Canary: true},
+			Ref: observation.Ref{
+				Kind: "MachineDeployment", Namespace: "kube-system", Name: ucv1.CanaryName, UID: "canary",
+			}, Replicas: 1, Guard: observation.Guard{Canary: true},
 		})
-		m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{Kind: "MachineSet", Name: "c", UID: "canary-set"}, Deployment: "canary", CreatedAt: ago(5 * time.Minute), Current: true})
+		m.Sets = append(
+			m.Sets, observation.MachineSet{
+				Ref: observation.Ref{
+					Kind: "MachineSet", Name: "c", UID: "canary-set",
+				}, Deployment: "canary", CreatedAt: ago(5 * time.Minute), Current: true,
+			},
+		)
 		m.Machines = append(m.Machines, observation.Machine{
-			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "canary-a", UID: "canary-a"}, Set: "canary-set", Annotation: "true", NodeName: "canary-a",
+			Ref: observation.Ref{
+				Kind: "Machine", Namespace: "kube-system", Name: "canary-a", UID: "canary-a",
+			}, Set: "canary-set", Annotation: "true", NodeName: "canary-a",
 			CreatedAt: ago(5 * time.Minute), OfCanary: true,
 		})
 	})
@@ -44,11 +60,15 @@ func made() Observation {
 		(*n)[0].Labels = map[string]string{"topology.kubernetes.io/zone": "a"}
 		node := provenNode("canary-a")
 		node.CreatedAt = ago(4 * time.Minute)
-		node.Addresses, node.Labels = []string{"Hostname canary-a", "InternalIP 10.0.0.9"}, map[string]string{"topology.kubernetes.io/zone": "a"}
+		node.Addresses, node.Labels = []string{
+			"Hostname canary-a", "InternalIP 10.0.0.9",
+		}, map[string]string{"topology.kubernetes.io/zone": "a"}
 		*n = append(*n, node)
 	})
 	o.Canary = observation.Known(observation.CanaryWorkload{
-		Objects: canaryObjects("Pod", "PersistentVolumeClaim", "Service"), PodNode: "canary-a", PodReady: true, Volume: "pv-canary", Attached: true,
+		Objects: canaryObjects(
+			"Pod", "PersistentVolumeClaim", "Service",
+		), PodNode: "canary-a", PodReady: true, Volume: "pv-canary", Attached: true,
 		Ingress: []string{"192.0.2.7"},
 	})
 	return o
@@ -57,7 +77,11 @@ func made() Observation {
 func canaryObjects(kinds ...string) []observation.CanaryObject {
 	var objects []observation.CanaryObject
 	for _, kind := range kinds {
-		objects = append(objects, observation.CanaryObject{Ref: observation.Ref{Kind: kind, Namespace: "kube-system", Name: ucv1.CanaryName, UID: kind}})
+		objects = append(
+			objects, observation.CanaryObject{
+				Ref: observation.Ref{Kind: kind, Namespace: "kube-system", Name: ucv1.CanaryName, UID: kind},
+			},
+		)
 	}
 	return objects
 }
@@ -80,7 +104,9 @@ func withCanary(o *Observation) {
 	o.Canary, o.Cluster.Status.Canary = with.Canary, with.Cluster.Status.Canary
 	edit(&o.Machines, func(m *observation.Machines) {
 		theirs := with.Machines.Value()
-		m.Deployments, m.Sets, m.Machines = append(m.Deployments, theirs.Deployments[1:]...), append(m.Sets, theirs.Sets[1:]...), append(m.Machines, theirs.Machines[1:]...)
+		m.Deployments, m.Sets, m.Machines = append(
+			m.Deployments, theirs.Deployments[1:]...,
+		), append(m.Sets, theirs.Sets[1:]...), append(m.Machines, theirs.Machines[1:]...)
 	})
 	edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, with.Nodes.Value()[1:]...) })
 }
@@ -257,8 +283,12 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 		"the migration is rolled back": {
 			given: made, when: func(o *Observation) {
 				o.Cluster.Spec.Handover.Rollback = true
-				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute)}
-				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} })
+				o.Cluster.Status.Rollback = &ucv1.RollbackStatus{
+					StartedAt: stampAgo(10 * time.Minute), MachineControllerRevertedAt: stampAgo(9 * time.Minute),
+				}
+				edit(
+					&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].Arguments.Flags = map[string]string{} },
+				)
 			},
 			step: ucv1.StepRollbackRoll, action: outcome.ActionRemoveCanary,
 		},
@@ -270,7 +300,9 @@ func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 
 func TestTheCanarysVolumeGoesWithItsClaim(t *testing.T) {
 	class := func(name string, retains bool) observation.StorageClass {
-		return observation.StorageClass{Ref: observation.Ref{Kind: "StorageClass", Name: name}, Provisioner: "cinder.csi.openstack.org", Retains: retains}
+		return observation.StorageClass{
+			Ref: observation.Ref{Kind: "StorageClass", Name: name}, Provisioner: "cinder.csi.openstack.org", Retains: retains,
+		}
 	}
 	for name, test := range map[string]struct {
 		classes []observation.StorageClass

@@ -42,7 +42,9 @@ func readdressed(o *Observation) {
 const difference = "Node n1 had ExternalIP 192.0.2.9, InternalIP 10.0.0.4 and has InternalIP 192.0.2.9"
 
 func refused(o *Observation) {
-	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/7"}
+	o.Cluster.Status.CloudNode = &ucv1.CloudNodeStatus{
+		Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/7",
+	}
 	edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "7" })
 }
 
@@ -151,7 +153,11 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 		"the loop is switched off again": {
 			given: compared, when: readdressed, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{difference},
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/"}))
+				g.Expect(f.CloudNode).To(
+					Equal(
+						&ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/"},
+					),
+				)
 			},
 		},
 		"and a person is called": {

@@ -14,7 +14,9 @@ import (
 const cinder, cinderCSI = "kubernetes.io/cinder", "cinder.csi.openstack.org"
 
 func storageClass(name, provisioner string, isDefault bool) observation.StorageClass {
-	return observation.StorageClass{Ref: observation.Ref{Kind: "StorageClass", Name: name, UID: "uid-" + name}, Provisioner: provisioner, Default: isDefault}
+	return observation.StorageClass{
+		Ref: observation.Ref{Kind: "StorageClass", Name: name, UID: "uid-" + name}, Provisioner: provisioner, Default: isDefault,
+	}
 }
 
 // judging is completed, but for the default StorageClass.
@@ -23,7 +25,9 @@ func judging() Observation {
 	edit(&o.Provider, func(p *observation.Provider) {
 		p.DefaultClass = observation.DefaultClass{Name: "cinder", Plugin: cinder}
 	})
-	o.StorageClasses = observation.Known([]observation.StorageClass{storageClass("cinder", cinderCSI, false), storageClass("standard", cinder, true)})
+	o.StorageClasses = observation.Known(
+		[]observation.StorageClass{storageClass("cinder", cinderCSI, false), storageClass("standard", cinder, true)},
+	)
 	return o
 }
 
@@ -96,7 +100,9 @@ func TestTheFormerDefaultGoesFirst(t *testing.T) {
 		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
 	})
 	action := Decide(o, noon()).Next()
-	g.Expect(observation.RefNames(action.Objects)).To(Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}))
+	g.Expect(observation.RefNames(action.Objects)).To(
+		Equal([]string{"StorageClass fast", "StorageClass standard", "StorageClass cinder"}),
+	)
 	g.Expect(action.Objects[0].UID).To(Equal("uid-fast"))
 	g.Expect(action.DefaultClass).To(Equal("cinder"))
 }

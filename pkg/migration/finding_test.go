@@ -52,7 +52,9 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 		return ucv1.AcceptedFinding{ID: "NodeNotReady", Objects: objects, Reason: "they are being replaced"}
 	}
 	until := func(a ucv1.AcceptedFinding, d time.Duration) ucv1.AcceptedFinding { a.Until = stampAgo(-d); return a }
-	starts := decision{given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"}}
+	starts := decision{
+		given: fresh, step: ucv1.StepPreflight, action: outcome.ActionRecord, says: []string{"Starting the migration"},
+	}
 	passes := func(when func(*Observation)) decision { starts.when = when; return starts }
 	blocks := func(when func(*Observation), says ...string) decision {
 		return decision{given: fresh, when: when, step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: says}
@@ -122,7 +124,9 @@ func TestFindingsAreTold(t *testing.T) {
 	findings := Decide(o, noon()).Findings
 	g.Expect(findings).To(HaveLen(3))
 	g.Expect(findings[0]).To(And(HaveField("ID", start.FindingCloudConfig), HaveField("Severity", observation.Blocking)))
-	g.Expect(findings[1]).To(And(HaveField("ID", "NodeNotReady"), HaveField("Accepted", true), HaveField("AcceptedBecause", "known")))
+	g.Expect(findings[1]).To(
+		And(HaveField("ID", "NodeNotReady"), HaveField("Accepted", true), HaveField("AcceptedBecause", "known")),
+	)
 	g.Expect(findings[2].ID).To(Equal("LeaseLong"))
 	g.Expect(o.Findings.Value()[1].Accepted).To(BeFalse(), "what was observed is not changed")
 }

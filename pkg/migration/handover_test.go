@@ -49,7 +49,9 @@ func TestProcessesAreRecorded(t *testing.T) {
 			given: starting, when: func(o *Observation) {
 				recorded(o)
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					ended, unreadable, silent := kcmPod("ended", inTree()), kcmPod("odd", observation.Arguments{Problem: "a shell"}), kcmPod("silent", silentArguments())
+					ended, unreadable, silent := kcmPod("ended", inTree()), kcmPod(
+						"odd", observation.Arguments{Problem: "a shell"},
+					), kcmPod("silent", silentArguments())
 					ended.Ended = true
 					c.KCM.Pods = []observation.Process{ended, unreadable, silent}
 				})

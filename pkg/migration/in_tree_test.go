@@ -160,7 +160,13 @@ func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 	g.Expect(look(noon().Add(time.Hour), observation.NoLook).Attendance.Overdue).To(BeFalse(), "no one looked since")
 	second := look(since.Add(time.Minute), observation.LookDone)
 	g.Expect(second.Attendance).To(And(HaveField("Overdue", true), HaveField("NeedsPerson", false)))
-	g.Expect(second.Attendance.Message).To(And(ContainSubstring("no process of Deployment user-alpha/kube-controller-manager that leads"), HaveSuffix("Look at its pods and their logs.")))
+	g.Expect(second.Attendance.Message).To(
+		And(
+			ContainSubstring(
+				"no process of Deployment user-alpha/kube-controller-manager that leads",
+			), HaveSuffix("Look at its pods and their logs."),
+		),
+	)
 	third := look(since.Add(2*time.Minute), observation.LookDone)
 	g.Expect(third.Attendance).To(And(HaveField("Overdue", true), HaveField("NeedsPerson", true)))
 	g.Expect(third.Facts.LookAhead.NextAt.Sub(since.Add(2 * time.Minute))).To(Equal(10 * time.Minute))
@@ -199,7 +205,9 @@ func TestAnRolledBackClusterWhoseControlPlaneSleepsRests(t *testing.T) {
 		"arguments that are not understood are not taken for off": {
 			given: asked, when: func(o *Observation) {
 				done(o)
-				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "it is a script."} })
+				edit(
+					&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments = observation.Arguments{Problem: "it is a script."} },
+				)
 			}, step: ucv1.StepRolledBack, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
 		},
 	})

@@ -119,7 +119,9 @@ func TestFindingsAboutKCM(t *testing.T) {
 		"arguments of another component that are not understood block": {
 			given: fresh, when: func(o *Observation) {
 				edit(&o.ControlPlane, func(c *observation.ControlPlane) {
-					c.Others = []observation.Component{{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}}}
+					c.Others = []observation.Component{
+						{Ref: observation.Ref{Kind: "Deployment", Name: "kube-apiserver"}, Arguments: observation.Arguments{Problem: "odd"}},
+					}
 				})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Deployment kube-apiserver: odd"},
@@ -219,17 +221,25 @@ func TestInherit(t *testing.T) {
 		"a KCM that ran no routes hands none over": {
 			flags: map[string]string{"cloud-provider": "openstack", "allocate-node-cidrs": "true", "configure-cloud-routes": "false"},
 			want: ucv1.InheritedConfiguration{
-				ClusterUID: "cluster", ClusterName: "kubernetes", AllocateNodeCIDRs: true, Loops: []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop},
+				ClusterUID: "cluster", ClusterName: "kubernetes", AllocateNodeCIDRs: true, Loops: []string{
+					observation.CloudNodeLifecycleLoop, observation.ServiceLoop,
+				},
 			},
 		},
 		"a cluster created with the feature takes its name from the spec": {
 			flags: map[string]string{"cloud-provider": "external", "allocate-node-cidrs": "true"}, cluster: "mine",
-			want: ucv1.InheritedConfiguration{ClusterUID: "cluster", ClusterName: "mine", AllocateNodeCIDRs: true, Loops: []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop}},
+			want: ucv1.InheritedConfiguration{
+				ClusterUID: "cluster", ClusterName: "mine", AllocateNodeCIDRs: true, Loops: []string{
+					observation.CloudNodeLifecycleLoop, observation.ServiceLoop,
+				},
+			},
 		},
 		"a cluster created with the feature runs routes when they are asked for": {
 			flags: map[string]string{"allocate-node-cidrs": "true", "configure-cloud-routes": "true"},
 			want: ucv1.InheritedConfiguration{
-				ClusterUID: "cluster", ClusterName: "kubernetes", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true, Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
+				ClusterUID: "cluster", ClusterName: "kubernetes", ConfigureCloudRoutes: true, AllocateNodeCIDRs: true, Loops: []string{
+					observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop,
+				},
 			},
 		},
 	}

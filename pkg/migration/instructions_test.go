@@ -49,7 +49,9 @@ func staticPlane(o *Observation, a, b, c observation.Arguments) {
 	o.Cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane
 	pods := []observation.Process{staticPod("a", a), staticPod("b", b), staticPod("c", c)}
 	kcm := observation.Component{
-		Ref: observation.Ref{Kind: "StaticPod", Namespace: "kube-system", Name: "kube-controller-manager"}, Container: "kube-controller-manager",
+		Ref: observation.Ref{
+			Kind: "StaticPod", Namespace: "kube-system", Name: "kube-controller-manager",
+		}, Container: "kube-controller-manager",
 		Arguments: a, RolledOut: true, Replicas: 3, Pods: pods,
 	}
 	for _, pod := range pods {

@@ -279,10 +279,18 @@ func TestTheLockIsRemoved(t *testing.T) {
 func TestKCMChangesOfTheLock(t *testing.T) {
 	g := NewWithT(t)
 	arming := Decide(unlocked(), noon()).Next().Arguments
-	g.Expect(arming.Set).To(ConsistOf(outcome.Flag{Name: "--enable-leader-migration", Value: "true"}, outcome.Flag{Name: "--leader-migration-config", Value: handover.LockPath}))
+	g.Expect(arming.Set).To(
+		ConsistOf(
+			outcome.Flag{
+				Name: "--enable-leader-migration", Value: "true",
+			}, outcome.Flag{Name: "--leader-migration-config", Value: handover.LockPath},
+		),
+	)
 	g.Expect(arming.Mount.ConfigMap).To(Equal("alpha-ccm-migration-lock"))
 	g.Expect(arming.Mount.Folder + "/" + arming.Mount.Key).To(Equal(handover.LockPath))
-	g.Expect(arming.Mount.Data).To(And(ContainSubstring("leaderName: \""+handover.LockName+"\""), ContainSubstring("name: \"service\"")))
+	g.Expect(arming.Mount.Data).To(
+		And(ContainSubstring("leaderName: \""+handover.LockName+"\""), ContainSubstring("name: \"service\"")),
+	)
 
 	leaving := Decide(bothLocked(), noon()).Next().Arguments
 	g.Expect(leaving.Unmount).To(BeTrue())

@@ -12,7 +12,9 @@ import (
 // otherCCM is a CCM that Helm installed, with a Lease of its own.
 func otherCCM(change func(*observation.ForeignCCM)) observation.ForeignCCM {
 	m := observation.ForeignCCM{
-		Ref: observation.Ref{Kind: "Deployment", Namespace: "infra", Name: "occm"}, Owner: "Helm release occm", KnownBy: "image openstack-cloud-controller-manager",
+		Ref: observation.Ref{
+			Kind: "Deployment", Namespace: "infra", Name: "occm",
+		}, Owner: "Helm release occm", KnownBy: "image openstack-cloud-controller-manager",
 		Identity: "system:serviceaccount:infra:occm", Arguments: observation.Arguments{Flags: map[string]string{
 			"cloud-provider": "openstack", "leader-elect-resource-name": "theirs", "leader-elect-resource-namespace": "infra",
 		}},

@@ -139,7 +139,9 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 	}
 	crashing := func(o *Observation) {
 		edit(&o.Probe, func(p *observation.Probe) {
-			p.Set.Unhealthy = messages.Said("Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)")
+			p.Set.Unhealthy = messages.Said(
+				"Deployment kube-system/ccm-probe: 0 of 1 (container ccm: CrashLoopBackOff, last exit code 1 Error)",
+			)
 		})
 	}
 	runDecisions(t, map[string]decision{

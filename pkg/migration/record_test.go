@@ -51,7 +51,9 @@ func same(stage func() Observation) func(Gomega, ucv1.Facts) {
 func completedExternal() Observation {
 	o := external()
 	o.Cluster.Status.Facts = ucv1.Facts{
-		Origin: ucv1.OriginExternal, CompletedAt: stampAgo(time.Hour), Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", ClusterUID: "the first"},
+		Origin: ucv1.OriginExternal, CompletedAt: stampAgo(time.Hour), Inherited: &ucv1.InheritedConfiguration{
+			ClusterName: "prod", ClusterUID: "the first",
+		},
 	}
 	return o
 }
@@ -88,7 +90,9 @@ func TestAClusterThatReturnsGoesOn(t *testing.T) {
 func TestARecordIsNeverGuessed(t *testing.T) {
 	t.Parallel()
 	refused := func(when func(*Observation), says ...string) decision {
-		return decision{given: returned(fenced), when: when, step: ucv1.StepAdmitted, fails: ucv1.RecordUnusableReason, says: says, facts: none}
+		return decision{
+			given: returned(fenced), when: when, step: ucv1.StepAdmitted, fails: ucv1.RecordUnusableReason, says: says, facts: none,
+		}
 	}
 	blind := func(when func(*Observation)) decision {
 		return decision{given: returned(fenced), when: when, step: ucv1.StepAdmitted, wait: ucv1.CouldNotLookReason, facts: none}

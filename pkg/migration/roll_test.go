@@ -21,7 +21,9 @@ func second(m *observation.Machines) {
 	more := outdated()
 	more.Deployments[0].Ref = observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "builders", UID: "md2"}
 	more.Sets[0].UID, more.Sets[0].Deployment = "ms2", "md2"
-	more.Machines[0].Ref, more.Machines[0].Set = observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "b", UID: "ma2"}, "ms2"
+	more.Machines[0].Ref, more.Machines[0].Set = observation.Ref{
+		Kind: "Machine", Namespace: "kube-system", Name: "b", UID: "ma2",
+	}, "ms2"
 	m.Deployments = append(m.Deployments, more.Deployments...)
 	m.Sets = append(m.Sets, more.Sets...)
 	m.Machines = append(m.Machines, more.Machines...)
@@ -156,14 +158,22 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 		},
 		"a standalone outdated Machine is named": {
 			given: verifying, when: machines(func(m *observation.Machines) {
-				m.Machines = append(m.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "alone"}, NodeName: "n1"})
+				m.Machines = append(
+					m.Machines, observation.Machine{
+						Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "alone"}, NodeName: "n1",
+					},
+				)
 			}),
 			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"Machine kube-system/alone has no MachineDeployment"},
 		},
 		"a Machine of a MachineSet without a MachineDeployment is named": {
 			given: verifying, when: machines(func(m *observation.Machines) {
 				m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{UID: "loose"}})
-				m.Machines = append(m.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "loose"}, Set: "loose"})
+				m.Machines = append(
+					m.Machines, observation.Machine{
+						Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "loose"}, Set: "loose",
+					},
+				)
 			}),
 			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"Machine kube-system/loose"},
 		},
@@ -197,13 +207,21 @@ func TestRollKeepsDeadlines(t *testing.T) {
 		},
 		"a deletion within its deadline is waited for": {
 			given: verifying, when: machines(func(m *observation.Machines) {
-				m.Machines = append(m.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Minute)})
+				m.Machines = append(
+					m.Machines, observation.Machine{
+						Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Minute),
+					},
+				)
 			}),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"Machine x/old"},
 		},
 		"a deletion that is stuck stops the roll with its name": {
 			given: verifying, when: machines(func(m *observation.Machines) {
-				m.Machines = append(m.Machines, observation.Machine{Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Hour)})
+				m.Machines = append(
+					m.Machines, observation.Machine{
+						Ref: observation.Ref{Kind: "Machine", Namespace: "x", Name: "old"}, Deleting: true, DeletingSince: ago(time.Hour),
+					},
+				)
 			}),
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine x/old is being deleted and does not go"},
 		},
@@ -282,7 +300,9 @@ func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 		},
 		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
 			given: verifying, when: machines(func(m *observation.Machines) {
-				m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID})
+				m.Sets = append(
+					m.Sets, observation.MachineSet{Ref: observation.Ref{Name: "workers-1", UID: "old"}, Deployment: m.Deployments[0].UID},
+				)
 				m.Deployments[0].Settled, m.Machines[0].Set = false, "old"
 			}),
 			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},

@@ -95,7 +95,9 @@ func withdrawingAddons() Observation {
 	o.Cluster.Spec.Handover.RollbackAddons = true
 	o.Cluster.Status.Rollback.AddonsWithdrawnAt = stampAgo(time.Second)
 	edit(&o.Addons, func(a *observation.Addons) {
-		a.CCM.Withdrawn, a.CSI.Withdrawn, a.Obsolete = true, true, []observation.Ref{{Kind: "DaemonSet", Namespace: "kube-system", Name: "csi"}}
+		a.CCM.Withdrawn, a.CSI.Withdrawn, a.Obsolete = true, true, []observation.Ref{
+			{Kind: "DaemonSet", Namespace: "kube-system", Name: "csi"},
+		}
 	})
 	return o
 }
@@ -165,7 +167,9 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 
 // done is the rest behind a rollback.
 func done(o *Observation) {
-	o.Cluster.Status.Facts = ucv1.Facts{Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)}}
+	o.Cluster.Status.Facts = ucv1.Facts{
+		Origin: ucv1.OriginMigrating, Rollback: &ucv1.RollbackStatus{FinishedAt: stampAgo(time.Minute)},
+	}
 	setKCM(o, inTree())
 	edit(&o.KCMLease, func(l *observation.Lease) { l.Holder, l.AcquireTime = "new_1", ago(time.Second) })
 }
@@ -342,7 +346,9 @@ func TestWhatIsUnknownNeverLetsARollbackGoOn(t *testing.T) {
 				g.Expect(without.Next()).To(Equal(with.Next()))
 				beginning := stage().Cluster.Status.Rollback == nil
 				if beginning {
-					g.Expect([]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"}).NotTo(ContainElement(fact), "the rollback begins without %s", fact)
+					g.Expect(
+						[]string{"Provider", "ControlPlane", "Machines", "Inventory", "Baseline"},
+					).NotTo(ContainElement(fact), "the rollback begins without %s", fact)
 					return
 				}
 				g.Expect(rollbackRestsOn(with)).NotTo(ContainElement(fact), "%s is done without %s", with.Next().Kind, fact)

@@ -52,7 +52,9 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 		"changes that a person accepted are none": {
 			given: soaked, when: func(o *Observation) {
 				o.Inventory = observation.Known(observation.Inventory{
-					LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}, Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Lost"}},
+					LoadBalancers: []observation.LoadBalancer{
+						{Namespace: "web", Name: "front", UID: "lb"},
+					}, Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Lost"}},
 				})
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Service web/front", "PersistentVolume pv"}
 			},
@@ -69,13 +71,19 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a load balancer that changed its address needs a person": {
 			given: soaked, when: func(o *Observation) {
-				o.Inventory = observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}}})
+				o.Inventory = observation.Known(
+					observation.Inventory{
+						LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.9"}}},
+					},
+				)
 			},
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"}, facts: unstable,
 		},
 		"a load balancer that lost its address needs a person": {
 			given: soaked, when: func(o *Observation) {
-				o.Inventory = observation.Known(observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}})
+				o.Inventory = observation.Known(
+					observation.Inventory{LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb"}}},
+				)
 			},
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"has no address"},
 		},
@@ -98,7 +106,9 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 		},
 		"a volume that is released is no difference": {
 			given: soaked, when: func(o *Observation) {
-				o.Inventory = observation.Known(observation.Inventory{Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Released"}}})
+				o.Inventory = observation.Known(
+					observation.Inventory{Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Released"}}},
+				)
 			},
 			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},

@@ -68,8 +68,12 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 			name + " gives a volume that is new its time": {
 				given: registering(stage.given, time.Minute), when: late, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason,
 			},
-			name + " goes when the volume is accepted": {given: given, when: then(late, accept("a")), step: ucv1.StepRoll, action: stage.goes},
-			name + " does not go when another one is":  {given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason},
+			name + " goes when the volume is accepted": {
+				given: given, when: then(late, accept("a")), step: ucv1.StepRoll, action: stage.goes,
+			},
+			name + " does not go when another one is": {
+				given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason,
+			},
 			name + " needs nothing of the sort with other drivers": {
 				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, action: stage.goes,
 			},

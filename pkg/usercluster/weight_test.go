@@ -39,13 +39,21 @@ func TestAnAnswerWeighsWhatItTakes(t *testing.T) {
 		labelled[i].Labels = labels
 	}
 	for name, object := range map[string]runtime.Object{
-		"empty Nodes":           &corev1.NodeList{Items: make([]corev1.Node, 1000)},
-		"empty Pods":            &corev1.PodList{Items: make([]corev1.Pod, 1000)},
-		"empty Containers":      &corev1.PodList{Items: []corev1.Pod{{Spec: corev1.PodSpec{Containers: make([]corev1.Container, 1000)}}}},
-		"empty Volumes":         &corev1.PodList{Items: []corev1.Pod{{Spec: corev1.PodSpec{Volumes: make([]corev1.Volume, 1000)}}}},
-		"empty conditions":      &corev1.NodeList{Items: []corev1.Node{{Status: corev1.NodeStatus{Conditions: make([]corev1.NodeCondition, 1000)}}}},
-		"empty managed fields":  &corev1.NodeList{Items: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{ManagedFields: make([]metav1.ManagedFieldsEntry, 1000)}}}},
-		"empty texts":           &corev1.PodList{Items: []corev1.Pod{{Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: make([]string, 1000)}}}}}},
+		"empty Nodes": &corev1.NodeList{Items: make([]corev1.Node, 1000)},
+		"empty Pods":  &corev1.PodList{Items: make([]corev1.Pod, 1000)},
+		"empty Containers": &corev1.PodList{
+			Items: []corev1.Pod{{Spec: corev1.PodSpec{Containers: make([]corev1.Container, 1000)}}},
+		},
+		"empty Volumes": &corev1.PodList{Items: []corev1.Pod{{Spec: corev1.PodSpec{Volumes: make([]corev1.Volume, 1000)}}}},
+		"empty conditions": &corev1.NodeList{
+			Items: []corev1.Node{{Status: corev1.NodeStatus{Conditions: make([]corev1.NodeCondition, 1000)}}},
+		},
+		"empty managed fields": &corev1.NodeList{
+			Items: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{ManagedFields: make([]metav1.ManagedFieldsEntry, 1000)}}},
+		},
+		"empty texts": &corev1.PodList{
+			Items: []corev1.Pod{{Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: make([]string, 1000)}}}}},
+		},
 		"labels with no values": &corev1.NodeList{Items: labelled},
 	} {
 		for format, serializer := range formats {

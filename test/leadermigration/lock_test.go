@@ -29,7 +29,9 @@ func render(t *testing.T, plan leadermigration.Plan) map[leadermigration.Compone
 	for manager, file := range artifacts.Files {
 		path := writeFile(t, []byte(file))
 		here, _ := leadermigration.Render(
-			leadermigration.Plan{From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path},
+			leadermigration.Plan{
+				From: leadermigration.OfMinor(minor), To: leadermigration.OfMinor(minor), Provider: "simcloud", ConfigPath: path,
+			},
 		)
 		flags := here.KCM
 		if manager == ccm {

@@ -19,7 +19,9 @@ func TestNodeIPAMBeginsTenSecondsAfterItsKCMLeads(t *testing.T) {
 	p := newPair(t, "start")
 	alone := p.start(kcm)
 	alone.expectLeading()
-	lease, err := suite.client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(t.Context(), alone.mainLock(), metav1.GetOptions{})
+	lease, err := suite.client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(
+		t.Context(), alone.mainLock(), metav1.GetOptions{},
+	)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	var begun time.Time

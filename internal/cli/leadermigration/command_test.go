@@ -56,7 +56,9 @@ func TestRenderWritesFiles(t *testing.T) {
 	}{
 		"one file for both managers": {"--from 1.29 --to 1.30 --provider gce", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration.yaml"}},
 		"a file for each manager, because 1.21 knows no wildcard": {
-			"--from 1.21 --to 1.22 --provider openstack", []string{"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml"},
+			"--from 1.21 --to 1.22 --provider openstack", []string{
+				"ccm.flags", "kcm-afterwards.flags", "kcm.flags", "leader-migration-ccm.yaml", "leader-migration-kcm.yaml",
+			},
 		},
 		"nothing where there is an error": {"--from 1.30 --to 1.31 --provider azure", nil},
 	} {

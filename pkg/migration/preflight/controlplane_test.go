@@ -28,16 +28,22 @@ func kcmStories() map[string]story {
 	theLease := []string{"Lease kube-system/kube-controller-manager"}
 	return map[string]story{
 		"two replicas without leader election": {
-			id: "LeaderElectionOff", given: controlPlane(func(c *observation.ControlPlane) { c.KCM.Replicas = 2 }), wrong: kcm(map[string]string{"leader-elect": "false"}),
+			id: "LeaderElectionOff", given: controlPlane(func(c *observation.ControlPlane) { c.KCM.Replicas = 2 }), wrong: kcm(
+				map[string]string{"leader-elect": "false"},
+			),
 			severity: observation.Blocking, objects: deployment, says: "all replicas", without: noControlPlaneSeen,
 		},
 		"one replica without leader election": {
-			id: "LeaderElectionOff", wrong: kcm(map[string]string{"leader-elect": "false"}), severity: observation.Warning, objects: deployment,
+			id: "LeaderElectionOff", wrong: kcm(
+				map[string]string{"leader-elect": "false"},
+			), severity: observation.Warning, objects: deployment,
 			says: "rolling update", without: noControlPlaneSeen,
 		},
 		"someone unknown leads": {
 			id: "LeaderUnknown", given: lease(func(l *observation.Lease) { l.Holder, l.ChangedAt = "gone_1", noon().Add(-time.Minute) }),
-			wrong: lease(func(l *observation.Lease) { l.Holder, l.ChangedAt = "old-master_1", noon().Add(-time.Second) }), severity: observation.Blocking,
+			wrong: lease(func(l *observation.Lease) {
+				l.Holder, l.ChangedAt = "old-master_1", noon().Add(-time.Second)
+			}), severity: observation.Blocking,
 			objects: theLease, says: "old-master_1", without: func(o *Facts) { blind(&o.KCMLease) },
 		},
 		"no one knows yet whether a leader lives": {
@@ -47,7 +53,9 @@ func kcmStories() map[string]story {
 			severity: observation.Blocking, says: "watched for long enough", unseen: true, without: func(o *Facts) { blind(&o.KCMLease) },
 		},
 		"a Lease lasts long": {
-			id: "LeaseLong", given: kcm(map[string]string{"leader-elect-lease-duration": "60s"}), wrong: kcm(map[string]string{"leader-elect-lease-duration": "137s"}),
+			id: "LeaseLong", given: kcm(
+				map[string]string{"leader-elect-lease-duration": "60s"},
+			), wrong: kcm(map[string]string{"leader-elect-lease-duration": "137s"}),
 			severity: observation.Warning, objects: deployment, says: "2m17s", without: noControlPlaneSeen,
 		},
 		"KCM is rolled out": {
@@ -65,23 +73,33 @@ func kcmStories() map[string]story {
 func componentStories() map[string]story {
 	return map[string]story{
 		"a component that the spec does not mention has an in-tree flag": {
-			id: ComponentUnclaimed, given: neighbor(false, map[string]string{"v": "2"}), wrong: neighbor(false, map[string]string{"cloud-provider": "openstack"}),
-			severity: observation.Blocking, objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"},
+			id: ComponentUnclaimed, given: neighbor(false, map[string]string{"v": "2"}), wrong: neighbor(
+				false, map[string]string{"cloud-provider": "openstack"},
+			),
+			severity: observation.Blocking, objects: []string{
+				"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider",
+			},
 			says: "does not say who owns them", without: noControlPlaneSeen,
 		},
 		"a component that the spec does not mention has a migration gate off": {
 			id: ComponentUnclaimed, given: gates(neighbor(false, map[string]string{"feature-gates": "CSIMigrationAWS=true"})),
 			wrong:    gates(neighbor(false, map[string]string{"feature-gates": "CSIMigrationAWS=false"})),
-			severity: observation.Blocking, objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): CSIMigrationAWS=true"},
+			severity: observation.Blocking, objects: []string{
+				"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): CSIMigrationAWS=true",
+			},
 			says: "does not say who owns them", without: func(o *Facts) { blind(&o.Provider) },
 		},
 		"a component that the spec does not mention cannot be read": {
 			id: ComponentUnclaimed, wrong: neighbor(false, nil), severity: observation.Blocking,
-			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): odd"}, says: "who owns", without: noControlPlaneSeen,
+			objects: []string{
+				"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): odd",
+			}, says: "who owns", without: noControlPlaneSeen,
 		},
 		"a component of someone else has an in-tree flag": {
 			id: ComponentUnclaimed, wrong: neighbor(true, map[string]string{"cloud-provider": "openstack"}), severity: observation.Warning,
-			objects: []string{"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider"}, says: "calls them Foreign", without: noControlPlaneSeen,
+			objects: []string{
+				"Deployment user-alpha/apiserver (spec.controlPlane.kubeAPIServer): --cloud-provider",
+			}, says: "calls them Foreign", without: noControlPlaneSeen,
 		},
 		"the machine-controller is not found": {
 			id: "MachineControllerMissing", wrong: func(o *Facts) { o.MachineController = noMachineController() },
@@ -99,7 +117,9 @@ func componentStories() map[string]story {
 func apiServer(flags map[string]string) func(*Facts) {
 	return controlPlane(func(c *observation.ControlPlane) {
 		c.Others = []observation.Component{{
-			Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-apiserver"}, Container: "kube-apiserver", RolledOut: true,
+			Ref: observation.Ref{
+				Kind: "Deployment", Namespace: "user-alpha", Name: "kube-apiserver",
+			}, Container: "kube-apiserver", RolledOut: true,
 			Arguments: observation.Arguments{Flags: flags},
 		}}
 	})
@@ -153,7 +173,9 @@ func flagStories() map[string]story {
 			id: "FlagRemovedNext", given: func(o *Facts) {
 				edit(&o.Provider, func(p *observation.Provider) { p.RetiredGates = []string{"CSIMigrationOpenStack"} })
 			}, wrong: kcm(map[string]string{"feature-gates": "CSIMigrationOpenStack=true"}), severity: observation.Info,
-			objects: []string{"Deployment user-alpha/kube-controller-manager gate CSIMigrationOpenStack"}, says: "1.26", without: func(o *Facts) { blind(&o.Provider) },
+			objects: []string{
+				"Deployment user-alpha/kube-controller-manager gate CSIMigrationOpenStack",
+			}, says: "1.26", without: func(o *Facts) { blind(&o.Provider) },
 		},
 	}
 }
@@ -166,7 +188,9 @@ func networkStories() map[string]story {
 	}
 	return map[string]story{
 		"the cloud allocates": {
-			id: "CIDRAllocator", given: kcm(map[string]string{"cidr-allocator-type": "RangeAllocator"}), wrong: kcm(map[string]string{"cidr-allocator-type": "CloudAllocator"}),
+			id: "CIDRAllocator", given: kcm(
+				map[string]string{"cidr-allocator-type": "RangeAllocator"},
+			), wrong: kcm(map[string]string{"cidr-allocator-type": "CloudAllocator"}),
 			severity: observation.Blocking, objects: deployment, says: "RangeAllocator", without: noControlPlaneSeen,
 		},
 		"routes without a range": {
@@ -190,17 +214,27 @@ func networkStories() map[string]story {
 		},
 		"no one knows the routes": {id: "RoutesUnknown", wrong: routes, severity: observation.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
 		"a pod pulls with the kubelet's password": {
-			id: "ImageCredentials", wrong: pods(Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Blocking,
+			id: "ImageCredentials", wrong: pods(
+				Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}},
+			), severity: observation.Blocking,
 			objects: []string{"Pod default/web"}, says: "mine.azurecr.io", without: noPodsSeen,
 		},
 		"a pod pulls with the kubelet's password, until the next upgrade": {
-			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.Registries.LastMinor = 25 }) },
-			wrong: pods(Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning,
+			id: "ImageCredentials", given: func(o *Facts) {
+				edit(&o.Provider, func(p *observation.Provider) { p.Registries.LastMinor = 25 })
+			},
+			wrong: pods(
+				Pods{Pulling: map[string][]observation.Ref{"mine.azurecr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}},
+			), severity: observation.Warning,
 			objects: []string{"Pod default/web"}, says: "before the cluster is upgraded", without: noPodsSeen,
 		},
 		"a pod pulls what may be public": {
-			id: "ImageCredentials", given: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.Registries.Public = true }) },
-			wrong: pods(Pods{Pulling: map[string][]observation.Ref{"gcr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning,
+			id: "ImageCredentials", given: func(o *Facts) {
+				edit(&o.Provider, func(p *observation.Provider) { p.Registries.Public = true })
+			},
+			wrong: pods(
+				Pods{Pulling: map[string][]observation.Ref{"gcr.io": {{Kind: "Pod", Namespace: "default", Name: "web"}}}},
+			), severity: observation.Warning,
 			objects: []string{"Pod default/web"}, says: "gcr.io", without: noPodsSeen,
 		},
 	}

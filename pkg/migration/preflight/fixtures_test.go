@@ -20,9 +20,13 @@ func nodeID(digit string) string {
 func healthy() Facts {
 	flags := map[string]string{"cloud-provider": "openstack", "cluster-name": "alpha", "allocate-node-cidrs": "true", "cluster-cidr": "10.0.0.0/16", "configure-cloud-routes": "false"}
 	kcm := observation.Component{
-		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager"}, Container: "kube-controller-manager",
+		Ref: observation.Ref{
+			Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager",
+		}, Container: "kube-controller-manager",
 		Arguments: observation.Arguments{Flags: flags}, RolledOut: true, Replicas: 1,
-		Pods: []observation.Process{{PodName: "kcm-1", NodeName: "m1", Arguments: observation.Arguments{Flags: flags}, Started: true, Ready: true}},
+		Pods: []observation.Process{
+			{PodName: "kcm-1", NodeName: "m1", Arguments: observation.Arguments{Flags: flags}, Started: true, Ready: true},
+		},
 	}
 	return Facts{
 		Cluster: &ucv1.Cluster{Spec: ucv1.ClusterSpec{Version: "1.25.16"}},
@@ -30,10 +34,14 @@ func healthy() Facts {
 			Name: "openstack", InTreeName: "openstack", ProviderIDPrefix: "openstack://", ProviderIDForm: "^openstack://([^/]*)/([^/]+)$",
 			MigratedPlugins: []string{cinder}, InTreePlugins: []string{cinder}, SharesLoadBalancerNames: true,
 		}),
-		ControlPlane:      observation.Known(observation.ControlPlane{KCM: kcm}),
-		MachineController: observation.Known([]observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider"}}),
+		ControlPlane: observation.Known(observation.ControlPlane{KCM: kcm}),
+		MachineController: observation.Known(
+			[]observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider"}},
+		),
 		KCMLease: observation.Known(observation.Lease{
-			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "kcm-1_2f6c", DurationSeconds: 15,
+			Ref: observation.Ref{
+				Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager",
+			}, Holder: "kcm-1_2f6c", DurationSeconds: 15,
 			ChangedAt: noon().Add(-time.Second), WatchedAt: noon().Add(-time.Hour),
 		}),
 		Machines: observation.Known(observation.Machines{
@@ -47,16 +55,22 @@ func healthy() Facts {
 			Volumes: observation.Known([]Volume{
 				{Name: "data", Phase: "Bound", Plugin: cinder, Terms: []Term{{zoneLabel: {"z1"}}}}, {Name: "local", Phase: "Bound"},
 			}),
-			Attachments:    observation.Known([]Attachment{{Name: "a1", Attacher: "csi.example", Node: "n1"}}),
-			StorageClasses: observation.Known([]observation.StorageClass{{Ref: observation.Ref{Name: "local"}, Provisioner: "kubernetes.io/no-provisioner"}}),
-			Pods:           observation.Known(Pods{}),
-			Budgets:        observation.Known([]Budget{{Namespace: "default", Name: "web", Expected: 3, Healthy: 3, Allowed: 1}}),
-			Pools:          observation.Known([]Pool{{Ref: poolRef()}}),
-			Webhooks:       observation.Known[[]Webhook](nil),
-			Denied:         observation.Known[[]string](nil),
-			Credentials:    observation.Known(Credentials{Expires: noon().AddDate(1, 0, 0), Source: observation.Ref{Kind: "Secret", Namespace: "user-alpha", Name: "alpha-kubeconfig"}}),
-			Server:         observation.Known(Server{Version: "v1.25.16", Skew: time.Second}),
-			Cloud:          observation.Known(Cloud{}),
+			Attachments: observation.Known([]Attachment{{Name: "a1", Attacher: "csi.example", Node: "n1"}}),
+			StorageClasses: observation.Known(
+				[]observation.StorageClass{{Ref: observation.Ref{Name: "local"}, Provisioner: "kubernetes.io/no-provisioner"}},
+			),
+			Pods:     observation.Known(Pods{}),
+			Budgets:  observation.Known([]Budget{{Namespace: "default", Name: "web", Expected: 3, Healthy: 3, Allowed: 1}}),
+			Pools:    observation.Known([]Pool{{Ref: poolRef()}}),
+			Webhooks: observation.Known[[]Webhook](nil),
+			Denied:   observation.Known[[]string](nil),
+			Credentials: observation.Known(
+				Credentials{
+					Expires: noon().AddDate(1, 0, 0), Source: observation.Ref{Kind: "Secret", Namespace: "user-alpha", Name: "alpha-kubeconfig"},
+				},
+			),
+			Server: observation.Known(Server{Version: "v1.25.16", Skew: time.Second}),
+			Cloud:  observation.Known(Cloud{}),
 		},
 	}
 }
@@ -66,11 +80,15 @@ func poolRef() observation.Ref {
 }
 
 func machine(node string) observation.Machine {
-	return observation.Machine{Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m-" + node}, Set: "set", NodeName: node}
+	return observation.Machine{
+		Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m-" + node}, Set: "set", NodeName: node,
+	}
 }
 
 func node(name, providerID string) observation.Node {
-	return observation.Node{Name: name, ProviderID: providerID, Ready: true, Addresses: []string{"Hostname " + name, "InternalIP 10.1.0.1"}}
+	return observation.Node{
+		Name: name, ProviderID: providerID, Ready: true, Addresses: []string{"Hostname " + name, "InternalIP 10.1.0.1"},
+	}
 }
 
 func detail(name, cidr string) NodeDetail {

@@ -76,7 +76,9 @@ func TestChecks(t *testing.T) {
 			if s.without != nil {
 				s.without(&o)
 				g.Expect(only(Judge(o, noon()), s.id)).To(ConsistOf(And(
-					HaveField("NotLookedAt", true), HaveField("Message", ContainSubstring("timeout")), HaveField("Message", HavePrefix("Could not look at ")),
+					HaveField("NotLookedAt", true), HaveField("Message", ContainSubstring("timeout")), HaveField(
+						"Message", HavePrefix("Could not look at "),
+					),
 				)))
 			}
 		})
@@ -91,7 +93,9 @@ func TestNothingIsPassedWithoutALook(t *testing.T) {
 		if description.ID == "NodeAddressesLate" || description.ID == FieldWithoutEffect {
 			continue // They rest on the Cluster only.
 		}
-		g.Expect(only(found, description.ID)).To(ConsistOf(And(HaveField("NotLookedAt", true), HaveField("Severity", description.Severity))))
+		g.Expect(only(found, description.ID)).To(
+			ConsistOf(And(HaveField("NotLookedAt", true), HaveField("Severity", description.Severity))),
+		)
 	}
 }
 
@@ -99,7 +103,9 @@ func TestWhatNeedsTheCloudIsJudgedApart(t *testing.T) {
 	g := NewWithT(t)
 	o := healthy()
 	blind(&o.Cloud)
-	g.Expect(only(Judge(o, noon()), "LoadBalancerRefused")).To(ConsistOf(And(HaveField("NotLookedAt", true), HaveField("BeforeRoll", true))))
+	g.Expect(
+		only(Judge(o, noon()), "LoadBalancerRefused"),
+	).To(ConsistOf(And(HaveField("NotLookedAt", true), HaveField("BeforeRoll", true))))
 	for _, finding := range Judge(o, noon()) {
 		g.Expect(finding.Blocks()).To(BeFalse(), "the start does not wait for the cloud")
 	}
@@ -165,7 +171,9 @@ func versionStories() map[string]story {
 		"a clock is an hour behind": {id: "ClockSkew", wrong: skewed(-time.Hour), severity: observation.Blocking, says: "behind ours", without: noServer},
 		"a load balancer is refused": {
 			id: "LoadBalancerRefused", wrong: func(o *Facts) {
-				o.Cloud = observation.Known(Cloud{Services: []Complaint{{observation.Ref{Kind: "Service", Namespace: "default", Name: "web"}, "quota exceeded"}}})
+				o.Cloud = observation.Known(
+					Cloud{Services: []Complaint{{observation.Ref{Kind: "Service", Namespace: "default", Name: "web"}, "quota exceeded"}}},
+				)
 			}, severity: observation.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded", without: func(o *Facts) { blind(&o.Cloud) },
 		},
 		"a route is refused": {

@@ -106,6 +106,8 @@ func (w *World) goOn() (done []outcome.Action, err error) {
 // unsettled says that something is wrong which passes by itself: no plan can know that.
 func (w *World) unsettled() bool {
 	hung := func(p *simulation.Process) bool { return w.Now.Before(p.HungUntil) }
-	return w.changing() || w.Machines.Unlinked() || slices.ContainsFunc(slices.Concat(w.ControlPlane.Processes, w.CCM.Processes), hung) ||
+	return w.changing() || w.Machines.Unlinked() || slices.ContainsFunc(
+		slices.Concat(w.ControlPlane.Processes, w.CCM.Processes), hung,
+	) ||
 		slices.ContainsFunc(w.Nodes.All, func(n *simulation.Node) bool { return !n.Ready })
 }
