@@ -13,8 +13,8 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
@@ -129,7 +129,7 @@ func (a actor) removeLock(ctx context.Context, s *scope) error {
 		return err
 	}
 	file := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Cluster.Namespace, Name: loops.LockConfigMap(s.Cluster)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Cluster.Namespace, Name: handover.LockConfigMap(s.Cluster)},
 	}
 	if err := a.client.Delete(ctx, file); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete ConfigMap %s/%s with the migration lock: %w", file.Namespace, file.Name, err)

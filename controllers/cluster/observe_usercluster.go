@@ -10,10 +10,9 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/render"
@@ -161,7 +160,7 @@ func (u userClusterObserver) observeAddons(ctx context.Context, s *scope) {
 
 // observeLock looks at the migration lock while it concerns the Cluster, in both clusters.
 func (u userClusterObserver) observeLock(ctx context.Context, s *scope) observation.Observed[observation.Lock] {
-	if !start.ConcernsLock(s.Cluster) {
+	if !handover.ConcernsLock(s.Cluster) {
 		return observation.Absent[observation.Lock]()
 	}
 	if s.identity == (manifest.Identity{}) {
@@ -173,7 +172,7 @@ func (u userClusterObserver) observeLock(ctx context.Context, s *scope) observat
 		return observed
 	}
 	file := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: loops.LockConfigMap(s.Cluster)}
+	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: handover.LockConfigMap(s.Cluster)}
 	switch err := u.management.live.Get(ctx, key, file); {
 	case err == nil:
 		lock.Left = append(
@@ -187,7 +186,7 @@ func (u userClusterObserver) observeLock(ctx context.Context, s *scope) observat
 }
 
 func unseenLock(cluster *ucv1.Cluster, why string) observation.Observed[observation.Lock] {
-	if !start.ConcernsLock(cluster) {
+	if !handover.ConcernsLock(cluster) {
 		return observation.Absent[observation.Lock]()
 	}
 	return observation.Unknown[observation.Lock](why)

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -133,14 +132,14 @@ func containerNamed(containers []corev1.Container, name string) *corev1.Containe
 // not kept.
 func KeepPod(ctx context.Context, c client.Client, pod observation.Ref) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "annotations": map[string]string{loops.DeletionCostAnnotation: "1000"},
+		"uid": pod.UID, "annotations": map[string]string{observation.DeletionCostAnnotation: "1000"},
 	}})
 	if err != nil {
 		return err
 	}
 	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	if err := c.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager)); err != nil {
-		return fmt.Errorf("annotate %s with %s: %w", pod, loops.DeletionCostAnnotation, err)
+		return fmt.Errorf("annotate %s with %s: %w", pod, observation.DeletionCostAnnotation, err)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -23,7 +22,7 @@ func newProcess(pod *corev1.Pod, container string) observation.Process {
 		PodName: pod.Name, PodUID: string(pod.UID), NodeName: pod.Spec.NodeName,
 		GracePeriodSeconds: gracePeriod(pod),
 		Terminating:        pod.DeletionTimestamp != nil,
-		DeletionCost:       pod.Annotations[loops.DeletionCostAnnotation],
+		DeletionCost:       pod.Annotations[observation.DeletionCostAnnotation],
 		Hostname:           hostnameOf(pod),
 		HostNetwork:        pod.Spec.HostNetwork,
 		Finished:           hasFinished(pod),

@@ -61,3 +61,6 @@ func LeaseExpiry(lease observation.Lease, arguments observation.Arguments, now t
 	)
 	return max(time.Duration(lease.DurationSeconds)*time.Second, 15*time.Second, deadline) - now.Sub(last)
 }
+
+// KCMLeaseRole is the name of the Role and the RoleBinding by which we may free KCM's Lease.
+const KCMLeaseRole = "ccm-migration:kube-controller-manager-lease"

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -57,3 +58,15 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 	}
 	return configuration, nil
 }
+
+// ConcernsLock says whether the lock has to be looked at.
+func ConcernsLock(cluster *ucv1.Cluster) bool {
+	handover := cluster.Status.Handover
+	if handover == nil {
+		return cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
+	}
+	return handover.Protocol == ucv1.LeaderMigrationProtocol && handover.FinishedAt == nil
+}
+
+// LockConfigMap is the ConfigMap beside the Cluster with the lock's file for KCM.
+func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }

@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -22,7 +22,7 @@ func rightStays(since time.Duration) func(*Observation) {
 }
 
 func rightIsLeft() []string {
-	return []string{"RoleBinding", loops.KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
+	return []string{"RoleBinding", handover.KCMLeaseRole, "kubectl -n", "delete rolebinding,role"}
 }
 
 // TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/applied"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
@@ -35,7 +36,7 @@ func release(in pass.Input, why string) outcome.Outcome {
 		Why:     "Letting the deleted Cluster go: " + why + ".",
 	}
 	if loops.MayBeGranted(in) {
-		action.Why = observation.Say(action.Why).Also("Role and RoleBinding "+loops.KCMLeaseRole+
+		action.Why = observation.Say(action.Why).Also("Role and RoleBinding "+handover.KCMLeaseRole+
 			", our right to free KCM's Lease, may still be there").Words + " " + loops.DeleteRight(in)
 	}
 	return outcome.Does(action)

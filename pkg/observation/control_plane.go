@@ -1,6 +1,8 @@
 package observation
 
-import "time"
+import (
+	"time"
+)
 
 // ControlPlane is the Hosted control plane in the management cluster, or the static pods of an External one.
 type ControlPlane struct {
@@ -98,3 +100,7 @@ type Neighbor struct {
 	// Foreign says that the spec calls it so; else the spec says nothing of it.
 	Foreign bool
 }
+
+// DeletionCostAnnotation makes a ReplicaSet delete its other pods first
+// (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost).
+const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"

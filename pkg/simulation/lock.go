@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -78,7 +77,7 @@ func (ccm *CCM) outdated(p *Process) bool {
 
 func (c *Controller) observeLock() observation.Observed[observation.Lock] {
 	w := c.world
-	if !start.ConcernsLock(w.Cluster) {
+	if !handover.ConcernsLock(w.Cluster) {
 		return observation.Absent[observation.Lock]()
 	}
 	lock := w.Leases.Lock

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 )
 
 // generations of the workloads of the user cluster: one that is rolled gets another one.
@@ -92,6 +92,6 @@ func TestCloudConfigurationThatChangesInTheMiddle(t *testing.T) {
 func (w *world) withoutLeaseRight() map[string]string {
 	w.t.Helper()
 	found := w.userSnapshot()
-	maps.DeleteFunc(found, func(object, _ string) bool { return strings.HasSuffix(object, "/"+loops.KCMLeaseRole) })
+	maps.DeleteFunc(found, func(object, _ string) bool { return strings.HasSuffix(object, "/"+handover.KCMLeaseRole) })
 	return found
 }

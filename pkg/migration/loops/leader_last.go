@@ -9,10 +9,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// DeletionCostAnnotation makes a ReplicaSet delete its other pods first
-// (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost).
-const DeletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
-
 // leaderEndsLast keeps the gap short: as long as another pod of the old template lives, the loops may move there and
 // have to end once more. Where someone else changes KCM, the instructions have that order.
 func leaderEndsLast(in pass.Input) outcome.Outcome {

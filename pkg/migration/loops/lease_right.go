@@ -15,13 +15,10 @@ import (
 // https://github.com/kubernetes/kubernetes/pull/94603
 const leasesMinor = 20
 
-// KCMLeaseRole is the name of the Role and the RoleBinding by which we may free KCM's Lease.
-const KCMLeaseRole = "ccm-migration:kube-controller-manager-lease"
-
 func rightTo(lease observation.Ref) []observation.Ref {
 	return []observation.Ref{
-		{Kind: "Role", Namespace: lease.Namespace, Name: KCMLeaseRole},
-		{Kind: "RoleBinding", Namespace: lease.Namespace, Name: KCMLeaseRole},
+		{Kind: "Role", Namespace: lease.Namespace, Name: handover.KCMLeaseRole},
+		{Kind: "RoleBinding", Namespace: lease.Namespace, Name: handover.KCMLeaseRole},
 	}
 }
 
@@ -85,7 +82,7 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 	return &outcome.Action{
 		Kind:    outcome.ActionKeepLeader,
 		Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
-		Why:     "Marking Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, to end last of all KCM pods (" + DeletionCostAnnotation + ").",
+		Why:     "Marking Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, to end last of all KCM pods (" + observation.DeletionCostAnnotation + ").",
 	}
 }
 
@@ -166,12 +163,12 @@ func RightGone(in pass.Input) outcome.Outcome {
 	case in.Facts.Handover.KCMLeaseRevokedAt == nil:
 		return Revoke(in)
 	}
-	binding := observation.Ref{Kind: "RoleBinding", Namespace: kcmLeaseRef(in).Namespace, Name: KCMLeaseRole}
+	binding := observation.Ref{Kind: "RoleBinding", Namespace: kcmLeaseRef(in).Namespace, Name: handover.KCMLeaseRole}
 	return outcome.Fails(ucv1.CouldNotActReason, "Role and ", binding, ", our right to free KCM's Lease, are still there although "+
 		"they were deleted. "+DeleteRight(in))
 }
 
 func DeleteRight(in pass.Input) string {
 	return "Delete them in the user cluster with 'kubectl -n " + kcmLeaseRef(in).Namespace + " delete rolebinding,role " +
-		KCMLeaseRole + "'."
+		handover.KCMLeaseRole + "'."
 }

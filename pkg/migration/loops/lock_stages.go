@@ -102,7 +102,7 @@ func armKCM(in pass.Input, kcm observation.Component) outcome.Outcome {
 		return out
 	}
 	file := configuration.File
-	file.ConfigMap = LockConfigMap(in.Cluster)
+	file.ConfigMap = handover.LockConfigMap(in.Cluster)
 	out := outcome.Does(outcome.Action{
 		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
 		Why:       "Giving " + kcm.String() + " the migration lock.",
@@ -114,9 +114,6 @@ func armKCM(in pass.Input, kcm observation.Component) outcome.Outcome {
 func lockArmedNow(in pass.Input) func(*ucv1.Facts) {
 	return func(facts *ucv1.Facts) { facts.Handover.LockArmedAt = in.Stamp() }
 }
-
-// LockConfigMap is the ConfigMap beside the Cluster with the lock's file for KCM.
-func LockConfigMap(cluster *ucv1.Cluster) string { return cluster.Name + "-ccm-migration-lock" }
 
 // lockHeld asks for a holder before the CCM comes: a KCM that cannot get the lock runs no loop, and would say nothing.
 func lockHeld(in pass.Input, kcm observation.Component) outcome.Outcome {

@@ -9,15 +9,6 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// ConcernsLock says whether the lock has to be looked at.
-func ConcernsLock(cluster *ucv1.Cluster) bool {
-	handover := cluster.Status.Handover
-	if handover == nil {
-		return cluster.Spec.Handover.Protocol == ucv1.LeaderMigrationProtocolChoice
-	}
-	return handover.Protocol == ucv1.LeaderMigrationProtocol && handover.FinishedAt == nil
-}
-
 // WantsLock says that the CCM is to have the migration lock.
 func WantsLock(facts ucv1.Facts) bool {
 	handover := facts.Handover

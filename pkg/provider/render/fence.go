@@ -3,7 +3,7 @@ package render
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -23,7 +23,7 @@ func FenceObjects(id manifest.Identity) []*unstructured.Unstructured {
 // KCMLeaseObjects are the Role and the RoleBinding that let a user, who is us, free KCM's Lease. They are there while KCM rolls
 // out.
 func KCMLeaseObjects(lease observation.Ref, user string) []*unstructured.Unstructured {
-	free, name := leaseRule("patch"), loops.KCMLeaseRole
+	free, name := leaseRule("patch"), handover.KCMLeaseRole
 	free["resourceNames"] = []any{lease.Name}
 	role := rbacObject("Role", lease.Namespace, name)
 	role.Object["rules"] = []any{free}
