@@ -74,8 +74,12 @@ func Plan(
 			budget, len(used), len(pools), firstOf(used))
 	}
 	sortPools(candidates, order)
+	why := fmt.Sprintf("at most %d at a time", budget)
+	if len(used) > 0 {
+		why += fmt.Sprintf(", and %d rolling or not serving in full already", len(used))
+	}
 	for _, pool := range candidates[:min(budget-len(used), len(candidates))] {
-		intents = append(intents, Intent{Name: pool.Name, Why: fmt.Sprintf("at most %d at a time, %d in use before", budget, len(used))})
+		intents = append(intents, Intent{Name: pool.Name, Why: why})
 	}
 	return intents, ""
 }
