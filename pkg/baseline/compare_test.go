@@ -50,9 +50,7 @@ func observing(before, now observation.Inventory) observation.Observation {
 	return observation.Observation{
 		Cluster: cluster, Baseline: observation.Known(before), Inventory: observation.Known(now),
 		Machines: observation.Known(oneMachine()),
-		Gone: observation.Known(
-			map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}},
-		),
+		Gone:     observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
 	}
 }
 
@@ -216,9 +214,7 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
 		},
 		"one that was deleted and joined again": {
-			now: func(i *observation.Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{
-				"Node edge was deleted and joined again",
-			},
+			now: func(i *observation.Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined again"},
 			explained: []string{"Node edge is new"},
 		},
 		"one without a Machine that a person deleted": {

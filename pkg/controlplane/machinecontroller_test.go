@@ -117,9 +117,7 @@ func TestMachineController(t *testing.T) {
 			spec: none, live: testClient(interceptor.Funcs{}, controller, webhook), found: both,
 		},
 		"with an operating-system-manager, against the spec": {
-			spec: none, live: testClient(interceptor.Funcs{}, all...), found: and(
-				"management cluster-alpha/operating-system-manager denied",
-			),
+			spec: none, live: testClient(interceptor.Funcs{}, all...), found: and("management cluster-alpha/operating-system-manager denied"),
 		},
 		"none exists": {
 			spec: ucv1.MachineControllerSpec{}, live: testClient(interceptor.Funcs{}), found: []string{

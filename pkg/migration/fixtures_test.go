@@ -81,9 +81,7 @@ func finished() Observation {
 	}
 	cluster.Status.Facts = ucv1.Facts{
 		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
-		Inherited: &ucv1.InheritedConfiguration{
-			ClusterName: "prod", Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop},
-		},
+		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
 		Handover: &ucv1.HandoverStatus{
 			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
 			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
@@ -99,9 +97,7 @@ func finished() Observation {
 	}
 	o := Observation{
 		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
-		Keeper: observation.Known(
-			observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
-		),
+		Keeper:      observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
 		CloudConfig: observation.Known(observation.CloudConfig{}),
 		Provider: observation.Known(observation.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
@@ -116,15 +112,9 @@ func finished() Observation {
 		MachineController: observation.Known(machineControllers()),
 		KCMLeaseRight:     observation.Known(observation.LeaseRight{}), CCMProcesses: observation.Known([]observation.Process{}),
 		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}), Lock: observation.Absent[observation.Lock](),
-		Fence: observation.Known(
-			observation.Fence{
-				Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm",
-			},
-		),
+		Fence: observation.Known(observation.Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
 		KCMLease: observation.Known(observation.Lease{
-			Ref: observation.Ref{
-				Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager",
-			}, Holder: "new_1", DurationSeconds: 15,
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
 			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
 		CCMLease: observation.Known(observation.Lease{
@@ -134,15 +124,9 @@ func finished() Observation {
 		Machines: observation.Known(oneMachine()),
 		Nodes:    observation.Known([]observation.Node{provenNode("n1")}),
 		Findings: observation.Known[[]observation.Finding](nil), Canary: observation.Known(observation.CanaryWorkload{}),
-		Bootstraps: observation.Known(
-			map[string]observation.BootstrapData{
-				"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal},
-			},
-		),
+		Bootstraps: observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal}}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
-		Gone: observation.Known(
-			map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}},
-		),
+		Gone:      observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
 		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil), Measured: observation.Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
@@ -174,20 +158,14 @@ func provenNode(name string) observation.Node {
 func oneMachine() observation.Machines {
 	return observation.Machines{
 		Deployments: []observation.MachineDeployment{{
-			Ref: observation.Ref{
-				Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md",
-			}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
+			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
 		}},
 		Sets: []observation.MachineSet{{
-			Ref: observation.Ref{
-				Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms",
-			}, Deployment: "md", RestartValue: generation,
+			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
 			CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
 		}},
 		Machines: []observation.Machine{{
-			Ref: observation.Ref{
-				Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma",
-			}, Set: "ms", Annotation: "true", NodeName: "n1",
+			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
 			CreatedAt: ago(25 * time.Minute),
 		}},
 	}
@@ -249,9 +227,7 @@ func loud() Observation {
 	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = []observation.Process{kcmPod("old", inTree())} })
-	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{
-		{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30},
-	}
+	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	edit(&o.KCMLease, func(lease *observation.Lease) { lease.Holder = "old_1" })
 	return o
@@ -269,9 +245,7 @@ func starting() Observation {
 func applying() Observation {
 	o := starting()
 	o.Addons = observation.Known(observation.Addons{
-		CSI: observation.AddonSet{
-			Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}},
-		}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
+		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
 	})
 	return o
 }

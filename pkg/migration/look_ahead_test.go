@@ -142,13 +142,7 @@ func TestWhatALookSays(t *testing.T) {
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "C", Reason: "Known."}}
 		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "blocks a migration; also 1 warning and 1 check that could not look.", false},
 		"blocking findings are counted and named": {func(o *Observation) {
-			o.Findings = observation.Known(
-				[]observation.Finding{
-					{
-						ID: "B", Severity: observation.Blocking,
-					}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking},
-				},
-			)
+			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.FindingsReason, "3 findings block a migration: A, B.", false},
 		"one that is accepted is none": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
@@ -159,9 +153,7 @@ func TestWhatALookSays(t *testing.T) {
 		"a provider that never was in-tree": {func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
 		"a blocking check that could not look has not passed": {func(o *Observation) {
-			o.Findings = observation.Known(
-				[]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes"}},
-			)
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes"}})
 		}, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
 		"KCM does not lead, whatever else was found": {func(o *Observation) {

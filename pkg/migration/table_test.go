@@ -84,13 +84,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		"objects that are not ours are taken over when that is allowed": {
 			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
-				o.Addons = observation.Known(
-					observation.Addons{
-						CCM: observation.AddonSet{
-							Foreign: messages.Said("Deployment kube-system/ccm"), Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}},
-						},
-					},
-				)
+				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: messages.Said("Deployment kube-system/ccm"), Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
@@ -101,13 +95,7 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
 			given: applying, when: func(o *Observation) {
-				o.Addons = observation.Known(
-					observation.Addons{
-						CSI: observation.AddonSet{
-							Unhealthy: messages.Said("x"), Unschedulable: true,
-						}, CCM: observation.AddonSet{Unhealthy: messages.Said("Y"), Unschedulable: true},
-					},
-				)
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("Y"), Unschedulable: true}})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
@@ -313,18 +301,14 @@ func TestRowsBehindTheCurrentStepWaitForIt(t *testing.T) {
 	rows := Decide(configuring(), noon()).Rows
 	g.Expect(rows).To(HaveLen(len(Table(ucv1.OriginMigrating))))
 	g.Expect(rows[3]).To(Equal(RowState{Step: ucv1.StepHandover, Holds: true, Reason: ucv1.HoldsReason, Message: "KCM is silent and the CCM was handed the cloud loops."}))
-	g.Expect(rows[7]).To(
-		Equal(RowState{Step: ucv1.StepVerify, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step MachineController."}),
-	)
+	g.Expect(rows[7]).To(Equal(RowState{Step: ucv1.StepVerify, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step MachineController."}))
 }
 
 func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
-	o.Addons = observation.Known(
-		observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("pending"), Unschedulable: true}},
-	)
+	o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("pending"), Unschedulable: true}})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))
@@ -357,9 +341,7 @@ func opened() Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Second)
 	edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
-	o.CCMLease = observation.Known(
-		observation.Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)},
-	)
+	o.CCMLease = observation.Known(observation.Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
 	return o
 }
 

@@ -52,9 +52,7 @@ func imageProblems() map[string]profileProblem {
 			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io"}), []string{`spec.mirrors[0].mirror ""` + form},
 		},
 		"a source that is there twice": {
-			withMirrors(
-				ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "b"},
-			),
+			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "b"}),
 			[]string{"spec.mirrors[1]: source registry.k8s.io is there twice; leave one."},
 		},
 		"an image of another provider": {
@@ -83,9 +81,7 @@ func imageProblems() map[string]profileProblem {
 		},
 		"a digest that is cut": {
 			image(ucv1.ImageOverride{Image: ccmImage, Tag: "v1", Digest: digest[:70]}),
-			[]string{
-				`spec.images[0].digest "` + digest[:70] + `" is not a digest; write sha256: and 64 hexadecimal digits in lower case.`,
-			},
+			[]string{`spec.images[0].digest "` + digest[:70] + `" is not a digest; write sha256: and 64 hexadecimal digits in lower case.`},
 		},
 		"an image that is there twice for a minor": {
 			withImages(

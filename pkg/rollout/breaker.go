@@ -111,7 +111,7 @@ func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 	return outcome.Fails(ucv1.BreakerTrippedReason, observation.Say("Nothing more is rolled, and no further old Machine goes: not "+
 		"initialized within "+initializationDeadline(in).String()+": ", observation.Names(overdue),
 		". Look at the CCM's logs, and delete the Machine of a Node that cannot recover; the roll goes on when every new Node is "+
-		"initialized.").
+			"initialized.").
 		Also(in.offer()))
 }
 

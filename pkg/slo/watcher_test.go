@@ -134,9 +134,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(15), balancers(1, 0, 0))
 				w.Services(at(20), balancers(1, 0, 1))
 			},
-			want: []string{
-				"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..20", "NodeSync all load balancers 0..20",
-			},
+			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..20", "NodeSync all load balancers 0..20"},
 		},
 		"an event that is late alone says nothing, because recorders drop events": {
 			looks: func(w *Watcher) {
@@ -144,9 +142,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(100), balancers(1, 0, 0))
 				w.Services(at(110), balancers(1, 0, 1))
 			},
-			want: []string{
-				"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..110", "NodeSync all load balancers 0..110",
-			},
+			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..110", "NodeSync all load balancers 0..110"},
 		},
 		"one that failed first and is late missed": {
 			looks: func(w *Watcher) {
@@ -164,9 +160,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(15), balancers(1, 0, 0))
 				w.Services(at(310), balancers(1, 0, 0))
 			},
-			want: []string{
-				"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..?", "NodeSync all load balancers 0..?",
-			},
+			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..?", "NodeSync all load balancers 0..?"},
 		},
 		"one that is deleted is not waited for": {
 			looks: func(w *Watcher) { w.Services(at(15), balancers(1, 0, 0)[:1]) },

@@ -75,9 +75,7 @@ func (w *world) deploymentAttempts() map[string]attempt {
 		container = "changes only command, args"
 		nothing   = "changes nothing but its containers"
 	)
-	lock := corev1.VolumeSource{
-		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}},
-	}
+	lock := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}}}
 	unlabeled := w.aDeployment(w.namespace, nil)
 	labeled := w.aDeployment(w.namespace, map[string]string{manifest.ClusterLabel: alpha})
 	ofTheSystem := w.aDeployment(metav1.NamespaceSystem, map[string]string{manifest.ClusterLabel: alpha})

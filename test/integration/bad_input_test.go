@@ -41,9 +41,7 @@ func badInputs() map[string]badInput {
 	inputs := map[string]badInput{
 		"no cloud configuration": {
 			spoil:   func(w *world) { w.secret("cloud-config", nil) },
-			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{
-				"/cloud-config with the cloud configuration does not exist",
-			},
+			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config with the cloud configuration does not exist"},
 			fix: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a cloud configuration without keys": {
@@ -57,9 +55,7 @@ func badInputs() map[string]badInput {
 		},
 		"a version without a CCM": {
 			modifiers: []modifier{version("1.27.16")}, spoil: func(*world) {},
-			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{
-				"no simcloud cloud-controller-manager for Kubernetes 1.27",
-			},
+			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"},
 			fix: func(w *world) { w.edit(version("1.30.14")) },
 		},
 		"no kube-controller-manager": {

@@ -189,9 +189,7 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		"a KCM without leader election": {arguments: with("--leader-elect=false"), says: []string{"--leader-elect=false"}},
 		"a KCM that is armed already":   {arguments: with(armedFlag), says: []string{"has --enable-leader-migration already"}},
 		"a KCM whose Leases are elsewhere": {
-			arguments: with(
-				"--leader-elect-resource-namespace=default",
-			), says: []string{"in namespace default and the CCM in kube-system"},
+			arguments: with("--leader-elect-resource-namespace=default"), says: []string{"in namespace default and the CCM in kube-system"},
 		},
 		"a KCM that is not in-tree": {arguments: []string{"--cloud-provider=external", "--cluster-name=alpha-1"}, says: []string{"nothing to hand over"}},
 		"a release that is known to be bad": {
@@ -236,9 +234,7 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 			g.Expect(w.touched()).To(Equal(before), "nothing is touched")
 			g.Expect(w.ccmDeployed()).To(BeFalse())
 			role := &rbacv1.Role{}
-			err := w.user.client.Get(
-				context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role,
-			)
+			err := w.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role)
 			g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 		})
 	}

@@ -175,9 +175,7 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "cloud-config", Annotations: mine},
 		StringData: map[string]string{"cloud.conf": confidential},
 	})
-	w.installTheirs(
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}},
-	)
+	w.installTheirs(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}})
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playAddons)
 	g.Expect(w.condition("Stalled").Message).To(And(

@@ -73,9 +73,7 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 }
 
 func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
-	expire := observation.Finding{
-		ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.", Action: "Renew them.",
-	}
+	expire := observation.Finding{ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.", Action: "Renew them."}
 	shown := func(id string, accepted bool) ucv1.PreflightFinding {
 		return ucv1.PreflightFinding{
 			ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them.",
@@ -105,10 +103,8 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1,
 		},
 		"they were renewed": {
-			before: &ucv1.PreflightStatus{
-				Warnings: 2, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false), shown("LeaseLong", false)},
-			},
-			found: observation.Known[[]observation.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
+			before: &ucv1.PreflightStatus{Warnings: 2, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false), shown("LeaseLong", false)}},
+			found:  observation.Known[[]observation.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
 		},
 		"no one can look": {
 			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
@@ -120,16 +116,12 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 		},
 		"there is no room": {
 			before: &ucv1.PreflightStatus{Warnings: 10, Findings: full}, found: observation.Known([]observation.Finding{expire}),
-			ids: append(
-				[]string{"CredentialsExpire"}, slices.Repeat([]string{"LeaseLong"}, maxFindings-1)...,
-			), warnings: 11, changed: true,
+			ids: append([]string{"CredentialsExpire"}, slices.Repeat([]string{"LeaseLong"}, maxFindings-1)...), warnings: 11, changed: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := passOf(
-				passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}),
-			)
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
 			s.Cluster.Status.StartedAt, s.Cluster.Status.Preflight, s.Credentials = passes.At(passes.Start()), test.before, test.found
 			after := statusOf(s).Preflight
 			var ids []string

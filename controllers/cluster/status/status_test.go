@@ -117,9 +117,7 @@ func states() map[string]state {
 			summary{kstatus.CurrentStatus, yes, "External", "", "", "The cluster was created with the external cloud provider; its addons are applied."},
 		},
 		"deleted and waiting is terminating, and says what for": {
-			bothWays(), ucv1.StepHandover, passes.Deleted, passes.Waiting(
-				"ProvingSilence", "The Cluster is being deleted; it goes later.",
-			), nil,
+			bothWays(), ucv1.StepHandover, passes.Deleted, passes.Waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
 			summary{kstatus.TerminatingStatus, no, "Deleting", yes, "", "The Cluster is being deleted; it goes later."},
 		},
 		"deleted and blocked is terminating, and says what a person must do": {

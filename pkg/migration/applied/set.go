@@ -86,6 +86,7 @@ func unhealthyWorkloads(sets []observation.AddonSet) (unhealthy []observation.Te
 	return unhealthy, unschedulable
 }
 
+// Prune deletes what no addon of ours wants any more.
 func Prune(obsolete []observation.Ref) outcome.Action {
 	return outcome.Action{
 		Kind: outcome.ActionPruneAddons, Objects: obsolete,
@@ -93,6 +94,7 @@ func Prune(obsolete []observation.Ref) outcome.Action {
 	}
 }
 
+// Unseen is for addons that could not be looked at: a migration that is completed holds all the same.
 func Unseen(in pass.Input) outcome.Outcome {
 	if in.Facts.CompletedAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI were applied; they cannot be looked at now: "+in.Addons.Why()+".")

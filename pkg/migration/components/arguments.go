@@ -39,6 +39,7 @@ func isCloudLoop(name string) bool {
 	return false
 }
 
+// Disarm takes the migration lock out of the arguments.
 func Disarm(change *outcome.ArgumentChange) {
 	change.Remove = append(change.Remove, "enable-leader-migration", "leader-migration-config")
 	change.Unmount = true

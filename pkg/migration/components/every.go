@@ -45,6 +45,7 @@ func Every(in pass.Input, change func(observation.Component) (*outcome.ArgumentC
 	return outcome.Holds(ucv1.HoldsReason, held)
 }
 
+// MissingGates are those that the arguments do not have with that value, as name=value, sorted.
 func MissingGates(arguments observation.Arguments, gates map[string]bool) []string {
 	var missing []string
 	for gate, want := range gates {

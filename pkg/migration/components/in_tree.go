@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
+// InTreeRemoval takes the in-tree provider out of the arguments; nil when nothing of it is there.
 func InTreeRemoval(component observation.Component, retired []string) *outcome.ArgumentChange {
 	arguments := component.Arguments
 	change := outcome.ArgumentChange{Target: component.Ref, Container: component.Container}

@@ -5,13 +5,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// LoopsOffInTree: KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a migration,
-// and what the flags were before it cannot be read from them.
+// LoopsOffInTree says that KCM has an in-tree cloud provider, and was told to run none of its loops. That is the middle of a
+// migration, and what the flags were before it cannot be read from them.
 func LoopsOffInTree(arguments observation.Arguments) bool {
 	provider, _ := arguments.Flag("cloud-provider")
 	return arguments.Understood() && provider != "" && provider != "external" && len(arguments.CloudLoops()) == 0
 }
 
+// LoopsOffAlready says that the cloud loops are off although this Cluster did not switch them off.
 func LoopsOffAlready(kcm observation.Component) observation.Text {
 	provider, _ := kcm.Arguments.Flag("cloud-provider")
 	return observation.Say(kcm, " has --cloud-provider="+provider+
@@ -27,11 +28,13 @@ func KCMClusterName(arguments observation.Arguments) string {
 	return "kubernetes"
 }
 
+// KCMReference is the Deployment of kube-controller-manager, whether it exists or not.
 func KCMReference(in pass.Input) observation.Ref {
 	cluster := in.Cluster
 	return observation.Ref{Kind: "Deployment", Namespace: cluster.Namespace, Name: cluster.KubeControllerManager().Name}
 }
 
+// KCMMissing says that there is no kube-controller-manager, and how to name the right one.
 func KCMMissing(in pass.Input) observation.Text {
 	if in.Cluster.Spec.ControlPlane.Static() {
 		return staticMissing(in)

@@ -64,6 +64,7 @@ func Original(facts ucv1.Facts, deployment string) *ucv1.OriginalArguments {
 	return &facts.Handover.Original[at]
 }
 
+// OriginalGates are the feature gates that a component had before, as its flag has them.
 func OriginalGates(facts ucv1.Facts, deployment string) string {
 	if kept := Original(facts, deployment); kept != nil && kept.FeatureGates != nil {
 		return *kept.FeatureGates

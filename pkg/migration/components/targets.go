@@ -131,7 +131,8 @@ func EveryTarget(
 			"The flags have to be changed, one after the other, in ", InOrder(missing), ", as status.instructions says.",
 		))
 	case len(rolling) > 0:
-		return list.With(outcome.WaitsUntil(ucv1.RollingOutReason, observation.FirstOf(rolling, "component", "components"), 5*time.Second))
+		first := observation.FirstOf(rolling, "component", "components")
+		return list.With(outcome.WaitsUntil(ucv1.RollingOutReason, first, 5*time.Second))
 	}
 	return outcome.Holds(ucv1.HoldsReason, held)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
+// AddonsInPlace says that both sets are as wanted and healthy, and the fence holds.
 func AddonsInPlace(in pass.Input) outcome.Outcome {
 	if out := applied.Renderable(in); !out.Holds {
 		return out

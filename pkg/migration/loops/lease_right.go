@@ -82,7 +82,8 @@ func keepLeader(kcm observation.Component, lease observation.Lease) *outcome.Act
 	return &outcome.Action{
 		Kind:    outcome.ActionKeepLeader,
 		Objects: []observation.Ref{{Kind: "Pod", Namespace: kcm.Namespace, Name: pod.PodName, UID: pod.PodUID}},
-		Why:     "Marking Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, to end last of all KCM pods (" + observation.DeletionCostAnnotation + ").",
+		Why: "Marking Pod " + kcm.Namespace + "/" + pod.PodName + ", which leads, to end last of all KCM pods (" +
+			observation.DeletionCostAnnotation + ").",
 	}
 }
 
@@ -138,6 +139,7 @@ func KCMLeaseOrphaned(in pass.Input) bool {
 	return known && found && !former.lease.Stale(in.Now) && !slices.ContainsFunc(in.ControlPlane.Value().KCM.Pods, lives)
 }
 
+// Revoke takes back our right to KCM's Lease.
 func Revoke(in pass.Input) outcome.Outcome {
 	lease := observation.Lease{Ref: kcmLeaseRef(in)}
 	out := outcome.Does(outcome.Action{
@@ -168,6 +170,7 @@ func RightGone(in pass.Input) outcome.Outcome {
 		"they were deleted. "+DeleteRight(in))
 }
 
+// DeleteRight is the sentence that tells a person how to take it back.
 func DeleteRight(in pass.Input) string {
 	return "Delete them in the user cluster with 'kubectl -n " + kcmLeaseRef(in).Namespace + " delete rolebinding,role " +
 		handover.KCMLeaseRole + "'."

@@ -116,5 +116,6 @@ func probeFailed(in pass.Input) outcome.Outcome {
 	}
 	problem := observation.Say(in.Facts.Handover.ProbeProblem).About(observation.RefsOf(in.Facts.Handover.ProbeObjects)...)
 	return outcome.Fails(ucv1.ProbeFailedReason, "The probe of the CCM failed, and KCM was not touched: ", problem, " Look at the "+
-		"cloud configuration and at its credentials; the probe is tried again when they change, and every ", in.Deadlines.ProbeRetry, ".")
+		"cloud configuration and at its credentials; the probe is tried again when they change, and every ",
+		in.Deadlines.ProbeRetry, ".")
 }

@@ -49,9 +49,7 @@ func machineStories() map[string]story {
 		},
 		"a Node has no Machine, and another is vouched for": {
 			id: "NodeWithoutMachine", given: func(o *Facts) { stranger(o); o.Cluster.Spec.Rollout.AcceptNodes = []string{"n9"} },
-			wrong: func(o *Facts) {
-				o.Cluster.Spec.Rollout.AcceptNodes = nil
-			}, severity: observation.Warning, objects: []string{"Node n9"},
+			wrong: func(o *Facts) { o.Cluster.Spec.Rollout.AcceptNodes = nil }, severity: observation.Warning, objects: []string{"Node n9"},
 			says: "belong to no Machine", without: noDetailsSeen,
 		},
 		"a Node of the control plane loses its label": {
@@ -63,16 +61,12 @@ func machineStories() map[string]story {
 			id: "MachineStuck", given: going(time.Hour), wrong: going(3 * time.Hour), severity: observation.Warning, objects: m1, says: "two hours", without: noMachinesSeen,
 		},
 		"a Machine has an error": {
-			id: "MachineStuck", wrong: firstMachine(func(m *observation.Machine) {
-				m.Problem = "InvalidConfiguration: no flavor"
-			}), severity: observation.Warning, objects: m1,
+			id: "MachineStuck", wrong: firstMachine(func(m *observation.Machine) { m.Problem = "InvalidConfiguration: no flavor" }), severity: observation.Warning, objects: m1,
 			says: "report an error", without: noMachinesSeen,
 		},
 		"the cloud has no room": {
 			id: "QuotaExceeded", given: firstMachine(func(m *observation.Machine) { m.Problem = "InvalidConfiguration: no flavor" }),
-			wrong: firstMachine(func(m *observation.Machine) {
-				m.Problem = "CreateError: Quota exceeded for cores"
-			}), severity: observation.Blocking, objects: m1,
+			wrong: firstMachine(func(m *observation.Machine) { m.Problem = "CreateError: Quota exceeded for cores" }), severity: observation.Blocking, objects: m1,
 			says: "no room", without: noMachinesSeen,
 		},
 		"a tool writes a MachineDeployment": {
@@ -80,9 +74,7 @@ func machineStories() map[string]story {
 			says: "Argo CD", without: noPoolsSeen,
 		},
 		"an autoscaler runs": {
-			id: "AutoscalerPresent", wrong: pods(
-				Pods{Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: "ca"}}},
-			), severity: observation.Warning,
+			id: "AutoscalerPresent", wrong: pods(Pods{Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: "ca"}}}), severity: observation.Warning,
 			objects: []string{"Pod kube-system/ca"}, says: "cluster-autoscaler", without: noPodsSeen,
 		},
 		"a MachineDeployment is scaled by itself": {

@@ -61,9 +61,7 @@ func shapes() map[string]func(*Facts) {
 		},
 		"one with static pods": func(o *Facts) {
 			controlPlane(func(c *observation.ControlPlane) {
-				c.KCM.Pods = []observation.Process{
-					{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments},
-				}
+				c.KCM.Pods = []observation.Process{{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments}}
 			})(o)
 			lease(func(l *observation.Lease) { l.Holder = "cp1.local_9e1" })(o)
 		},
@@ -72,9 +70,7 @@ func shapes() map[string]func(*Facts) {
 		"one with many load balancers": func(o *Facts) {
 			var services []Service
 			for i := range 200 {
-				services = append(
-					services, Service{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Ingress: []string{fmt.Sprintf("192.0.2.%d", i)}},
-				)
+				services = append(services, Service{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Ingress: []string{fmt.Sprintf("192.0.2.%d", i)}})
 			}
 			o.Services = observation.Known(services)
 		},

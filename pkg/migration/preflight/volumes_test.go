@@ -31,33 +31,23 @@ func volumeStories() map[string]story {
 			severity: observation.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
 		},
 		"a pod has a volume of its own": {
-			id: "VolumeInline", wrong: pods(
-				Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}},
-			), severity: observation.Warning, objects: web,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning, objects: web,
 			says: "without a PersistentVolume", without: noPodsSeen,
 		},
 		"a pod has a volume of its own that no one serves": {
-			id: "VolumeInline", wrong: pods(
-				Pods{Inline: map[string][]observation.Ref{"kubernetes.io/gce-pd": {{Kind: "Pod", Namespace: "default", Name: "web"}}}},
-			), severity: observation.Blocking,
+			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{"kubernetes.io/gce-pd": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Blocking,
 			objects: web, says: "does not serve", without: noPodsSeen,
 		},
 		"a volume is attached to a Node that is gone": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) {
-				editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" })
-			}, severity: observation.Blocking,
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" }) }, severity: observation.Blocking,
 			objects: []string{"VolumeAttachment a1"}, says: "Node is gone", without: func(o *Facts) { blind(&o.Attachments) },
 		},
 		"a volume cannot be detached": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) {
-				editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" })
-			}, severity: observation.Blocking,
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" }) }, severity: observation.Blocking,
 			objects: []string{"VolumeAttachment a1"}, says: "could not be attached or detached", without: noNodesSeen,
 		},
 		"volumes are attached": {
-			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) {
-				n.Attached = []string{"kubernetes.io/cinder/1"}
-			}), severity: observation.Info,
+			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) { n.Attached = []string{"kubernetes.io/cinder/1"} }), severity: observation.Info,
 			says: "in-tree plugin: 1.", without: noDetailsSeen,
 		},
 		"a volume waits for being deleted": {
@@ -65,9 +55,7 @@ func volumeStories() map[string]story {
 			says: "left in the cloud", without: noVolumesSeen,
 		},
 		"a volume is where no Node is": {
-			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) {
-				v.Terms = []Term{{zoneLabel: {"z9"}}}
-			}), severity: observation.Blocking, objects: data,
+			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) { v.Terms = []Term{{zoneLabel: {"z9"}}} }), severity: observation.Blocking, objects: data,
 			says: "No Node has the labels", without: noVolumesSeen,
 		},
 		"the labels of a volume's Nodes change": {
@@ -91,9 +79,7 @@ func storageStories() map[string]story {
 			severity: observation.Info, objects: []string{"StorageClass local"}, says: "in-tree", without: func(o *Facts) { blind(&o.StorageClasses) },
 		},
 		"labels of a zone differ": {
-			id: "NodeLabelsDiffer", wrong: firstDetail(func(n *NodeDetail) {
-				n.Labels = map[string]string{zoneLabel: "1", betaZoneLabel: "west-1"}
-			}),
+			id: "NodeLabelsDiffer", wrong: firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{zoneLabel: "1", betaZoneLabel: "west-1"} }),
 			severity: observation.Warning, objects: []string{"Node n1"}, says: "differ", without: noDetailsSeen,
 		},
 	}
@@ -123,17 +109,13 @@ func serviceStories() map[string]story {
 		},
 		"two Services have one address": {
 			id: "LoadBalancerShared", given: fine, wrong: func(o *Facts) {
-				o.Services = observation.Known(
-					[]Service{{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}}},
-				)
+				o.Services = observation.Known([]Service{{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}}})
 			}, severity: observation.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address", without: noServicesSeen,
 		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
 		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
 		"load balancers have the default name": {
-			id: "ClusterNameDefault", given: fine, wrong: kcm(
-				map[string]string{"cluster-name": "kubernetes"},
-			), severity: observation.Warning,
+			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}), severity: observation.Warning,
 			says: "cluster name kubernetes", without: noServicesSeen,
 		},
 	}

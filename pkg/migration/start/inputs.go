@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
+// JudgeInputs is for a cluster that was created with the feature: what it refers to is usable, and KCM runs no cloud loop.
 func JudgeInputs(in pass.Input) outcome.Outcome {
 	findings, unknown := inputFindings(in)
 	if kcm := in.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
@@ -68,6 +69,7 @@ func checkConnection(in pass.Input) (*observation.Finding, string) {
 	return nil, ""
 }
 
+// CheckContenders finds other Clusters that name the same control plane. What could not be looked at comes second.
 func CheckContenders(in pass.Input) (*observation.Finding, string) {
 	if names, known := in.Contenders.Get(); known {
 		what := observation.Say(components.KCMReference(in), " is also named by ")
@@ -92,6 +94,7 @@ func clustersOf(names []string) observation.Text {
 	return text
 }
 
+// CheckProvider finds a provider that is unknown, or that cannot be migrated at this version.
 func CheckProvider(in pass.Input) (*observation.Finding, string) {
 	provider, known := in.Provider.Get()
 	name := in.Cluster.Spec.Cloud.ProviderName
@@ -121,8 +124,8 @@ func UnknownProvider(in pass.Input) string {
 		" The name is immutable, and nothing was changed yet: delete the Cluster and create it with the right name."
 }
 
-// CheckProfile: nothing is applied of a profile that cannot be used, and nothing without it either, for it says where the
-// images are. Whether it could be looked at is asked with the provider.
+// CheckProfile finds a profile that cannot be used: nothing is applied of it, and nothing without it either, for it says where
+// the images are. Whether it could be looked at is asked with the provider.
 func CheckProfile(in pass.Input) (*observation.Finding, string) {
 	if problem := in.Provider.Value().ProfileProblem; problem != "" {
 		return blocking(FindingProfile, ucv1.InputInvalidReason, problem), ""
@@ -130,6 +133,7 @@ func CheckProfile(in pass.Input) (*observation.Finding, string) {
 	return nil, ""
 }
 
+// CheckCloudConfig finds a Secret with the cloud configuration that is missing or cannot be used.
 func CheckCloudConfig(in pass.Input) (*observation.Finding, string) {
 	config, known := in.CloudConfig.Get()
 	secret := observation.Ref{Kind: "Secret", Namespace: in.Cluster.Namespace, Name: in.Cluster.Spec.Cloud.ConfigSecretRef.Name}

@@ -27,9 +27,9 @@ func OtherManagersRun(in pass.Input) observation.Text {
 type held int
 
 const (
-	// ByFence: it must not lead at all, because KCM may run loops. Only our CCM's identity is behind our fence.
+	// ByFence says that it must not lead at all, because KCM may run loops. Only our CCM's identity is behind our fence.
 	ByFence held = iota
-	// ByLease: it must not lead beside our CCM, which its Lease sees to.
+	// ByLease says that it must not lead beside our CCM, which its Lease sees to.
 	ByLease
 )
 

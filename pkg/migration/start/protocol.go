@@ -75,6 +75,7 @@ func NewHandover(in pass.Input) *ucv1.HandoverStatus {
 	return &ucv1.HandoverStatus{Protocol: choice.protocol, ProtocolReason: choice.reason}
 }
 
+// Serialized says that the CCM's workload comes when KCM is proven silent.
 func Serialized(facts ucv1.Facts) bool {
 	return facts.Handover != nil && facts.Handover.Protocol == ucv1.SerializedProtocol
 }

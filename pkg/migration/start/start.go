@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
+// Admitted holds for every Cluster: nothing holds one back yet.
 func Admitted(in pass.Input) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
 }

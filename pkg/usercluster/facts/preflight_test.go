@@ -91,9 +91,7 @@ func preflightObjects() []client.Object {
 	return []client.Object{
 		&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: "n1", Labels: map[string]string{
-					"node-role.kubernetes.io/control-plane": "",
-				}, Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
+				Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
 			},
 			Spec: corev1.NodeSpec{PodCIDR: "10.0.0.0/24"},
 			Status: corev1.NodeStatus{
@@ -128,9 +126,7 @@ func preflightObjects() []client.Object {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Generation: 2},
 			Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
 		},
-		web, done, pod(
-			"secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"},
-		), pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"),
+		web, done, pod("secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"}), pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
 	}
 }

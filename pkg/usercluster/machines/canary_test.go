@@ -94,9 +94,7 @@ func TestCanarysWorkload(t *testing.T) {
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}, Phase: corev1.PodRunning,
 	}}
 	waiting := &corev1.Pod{ObjectMeta: ours, Status: corev1.PodStatus{
-		Conditions: []corev1.PodCondition{
-			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"},
-		},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}},
 	}}
 	pulling := &corev1.Pod{ObjectMeta: ours, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
@@ -146,9 +144,7 @@ func TestCanarysWorkload(t *testing.T) {
 	}
 	t.Run("an object of someone else", func(t *testing.T) {
 		g := NewWithT(t)
-		s := canaryWith(
-			interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName}},
-		)
+		s := canaryWith(interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName}})
 		seen := s.Observe(t.Context())
 		g.Expect(seen.IsUnknown()).To(BeTrue())
 		g.Expect(seen.Why()).To(ContainSubstring("is not ours"))

@@ -27,9 +27,7 @@ func TestAKindIsReadAgainWhenItChangesOrLacksAnOwner(t *testing.T) {
 	}{
 		"nothing changed": {},
 		"a Machine was made": {
-			[]*unstructured.Unstructured{
-				ownedBy(machineObject(t, "Machine", "n", ""), "MachineSet", "set"),
-			}, "machines", []string{"Machine"},
+			[]*unstructured.Unstructured{ownedBy(machineObject(t, "Machine", "n", ""), "MachineSet", "set")}, "machines", []string{"Machine"},
 		},
 		"a Machine of a MachineSet that no watch showed yet": {[]*unstructured.Unstructured{
 			ownedBy(machineObject(t, "Machine", "n", ""), "MachineSet", "new"),
