@@ -61,18 +61,18 @@ func runsInTree(in pass.Input, seen observation.Observed[observation.Component])
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// LookedAt says in a sentence or two what was looked at of a cluster whose feature is off, and what was not.
+// LookedAt says in a clause and a sentence what was looked at of a cluster whose feature is off, and what was not.
 func LookedAt(o observation.Observation) string {
 	kcm, known := o.InTree.Get()
 	switch {
 	case !known && o.Cluster.Spec.ControlPlane.Static():
-		return "The control plane is in the user cluster. " + otherwiseLookedAt(o)
+		return "the control plane is in the user cluster. " + otherwiseLookedAt(o)
 	case !known:
-		return "The Deployment of kube-controller-manager was not looked at. " + otherwiseLookedAt(o)
+		return "the Deployment of kube-controller-manager was not looked at. " + otherwiseLookedAt(o)
 	case kcm.Replicas == 0:
 		return kcm.String() + " is scaled to 0, so whether anything runs the cloud loops was not looked at. " + otherwiseLookedAt(o)
 	}
-	return "The arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " +
+	return "the arguments of " + kcm.String() + " run " + strings.Join(kcm.Arguments.CloudLoops(), ", ") + ". " +
 		otherwiseLookedAt(o)
 }
 

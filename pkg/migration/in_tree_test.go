@@ -74,7 +74,7 @@ func TestWhatInTreeSaysThatItLookedAt(t *testing.T) {
 		"after one":                           {looked, []string{"ReadyToMigrate says what the last look"}},
 		"where none is wanted":                {never, []string{"nor whether KCM leads, because spec.preflight.lookAhead is Never"}},
 		"one that sleeps":                     {withTemplate(inTree(), 0), []string{"is scaled to 0", "was not looked at"}},
-		"static pods":                         {static, []string{"The control plane is in the user cluster."}},
+		"static pods":                         {static, []string{"the control plane is in the user cluster."}},
 		"one that was not looked at":          {func(o *Observation) { o.InTree = observation.Unknown[observation.Component]("x") }, []string{"was not looked at"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
-const inTreeNotLooked = "The feature externalCloudProvider is off. The Deployment of kube-controller-manager was not looked " +
+const inTreeNotLooked = "The feature externalCloudProvider is off; the Deployment of kube-controller-manager was not looked " +
 	"at. Whether KCM leads was not looked at yet; condition ReadyToMigrate says when the user cluster is."
 
 func inTreeStates() map[string]state {

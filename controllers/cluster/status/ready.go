@@ -44,7 +44,7 @@ func setReadyInTree(w *statusWriter, p *Pass) {
 	}
 	switch {
 	case unknown == nil:
-		w.ready(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off. "+migration.LookedAt(p.Observed))
+		w.ready(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off; "+migration.LookedAt(p.Observed))
 	case p.Cluster.Spec.Paused:
 		w.ready(metav1.ConditionUnknown, unknown.Reason, unknown.Text())
 	default:
@@ -129,7 +129,7 @@ func progressMessage(p *Pass) observation.Text {
 	}
 	switch {
 	case p.ActErr != nil:
-		return observation.Say("Could not act, trying again; the cause is in the controller's log. " + leaving + p.tried())
+		return observation.Say(leaving + "Could not act, trying again; the cause is in the controller's log: " + p.tried())
 	case p.Decision.Wait != nil:
 		return p.Decision.Wait.Text()
 	case p.Decision.Next() != nil:

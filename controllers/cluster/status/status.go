@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -199,7 +200,7 @@ func setReachable(w *statusWriter, connection observation.Connection) {
 	case connection.Refused:
 		status = metav1.ConditionFalse
 	}
-	w.set(ucv1.UserClusterReachableCondition, status, connection.Reason, connection.Message)
+	w.set(ucv1.UserClusterReachableCondition, status, connection.Reason, strings.TrimSuffix(connection.Message, ".")+".")
 }
 
 // setSteps sets the condition of every row, and the two of row Addons.

@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
@@ -29,6 +30,11 @@ type summary struct {
 }
 
 func summaryOf(t *testing.T, c *ucv1.Cluster) summary {
+	for _, condition := range c.Status.Conditions {
+		if err := messages.Check(nil, nil, condition.Message); err != nil {
+			t.Errorf("condition %s: %v", condition.Type, err)
+		}
+	}
 	t.Helper()
 	ready := passes.Condition(c, "Ready")
 	return summary{
@@ -92,13 +98,13 @@ func states() map[string]state {
 			bothWays(), ucv1.StepAddons, passes.Unchanged, passes.Doing(outcome.ActionApplyAddons, "Applying the CCM addon."),
 			errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.InProgressStatus, unknown, "CouldNotAct", yes, "",
-				"Could not act, trying again; the cause is in the controller's log. Applying the CCM addon."},
+				"Could not act, trying again; the cause is in the controller's log: Applying the CCM addon."},
 		},
 		"a change that failed beside a halt calls a person and says so": {
 			migrating, ucv1.StepRoll, passes.Unchanged, passes.Returning("SLOViolated", "Nothing more is rolled."),
 			errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.FailedStatus, no, "SLOViolated", "", yes,
-				"Could not act, trying again; the cause is in the controller's log. Giving minReadySeconds of MachineDeployment x back. Nothing more is rolled."},
+				"Could not act, trying again; the cause is in the controller's log: Giving minReadySeconds of MachineDeployment x back. Nothing more is rolled."},
 		},
 		"a blocking finding has failed": {
 			migrating, ucv1.StepPreflight, passes.Unchanged, passes.Failing("InputInvalid", "Secret user/cloud is missing."), nil,
@@ -230,7 +236,7 @@ func TestUserClusterReachable(t *testing.T) {
 			got := passes.Condition(reported(t, s), "UserClusterReachable")
 			g.Expect(got.Status).To(Equal(tc.want))
 			g.Expect(got.Reason).To(Equal(tc.connection.Reason))
-			g.Expect(got.Message).To(Equal(tc.connection.Message))
+			g.Expect(got.Message).To(Equal(tc.connection.Message+"."))
 		})
 	}
 }
@@ -369,6 +375,6 @@ func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &Pass{ActErr: errors.New("no such host: 10.0.0.1")}
 	s.Decision.Step = ucv1.StepHandover
 	passes.Leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.Decision)
-	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("Could not act, trying again; the cause is in the controller's log. " +
-		"The Cluster is being deleted; it goes later. Opening the fence."))
+	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("The Cluster is being deleted; it goes later. Could not act, trying again; the cause " +
+		"is in the controller's log: Opening the fence."))
 }

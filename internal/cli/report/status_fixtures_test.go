@@ -194,7 +194,7 @@ func fleet() []ucv1.Cluster {
 			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or make it again, "+
 				"MachineDeployment kube-system/held is paused; unpause it.")),
 		clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, stands(metav1.ConditionTrue, ucv1.InTreeReason,
-			"The feature externalCloudProvider is off. The arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. "+
+			"The feature externalCloudProvider is off; the arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. "+
 				"Condition ReadyToMigrate says what a look into the user cluster found."), lookedAhead),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
 		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
