@@ -87,7 +87,7 @@ func badInputs() map[string]badInput {
 			modifiers: []modifier{version("1.27.16")},
 			spoil:     func(w *world) { w.secret("cloud-config", nil); w.secret(alpha+"-kubeconfig", garbage()) },
 			verdict:   kstatus.FailedStatus, reason: "PreflightFailed", reachable: "KubeconfigInvalid",
-			says: []string{"cannot be parsed", "for Kubernetes 1.27", "/cloud-config with the cloud configuration does not exist"},
+			says: []string{"cloud configuration does not exist", "2 more findings: ConnectionRefused, ProviderNotSupported"},
 			fix: func(w *world) {
 				w.edit(version("1.30.14"))
 				w.secret("cloud-config", simcloudConfig())

@@ -227,8 +227,12 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 			w.until("a finding", func(c *ucv1.Cluster) bool {
 				return c.Status.Step == ucv1.StepPreflight && w.condition("Stalled").Reason != ""
 			})
+			said := w.condition("PreflightPassed").Message // It says the first finding, and the status all of them.
+			for _, finding := range w.status().Preflight.Findings {
+				said += " " + finding.Message
+			}
 			for _, words := range tc.says {
-				g.Expect(w.condition("PreflightPassed").Message).To(ContainSubstring(words))
+				g.Expect(said).To(ContainSubstring(words))
 			}
 			g.Expect(w.status().StartedAt).To(BeNil())
 			g.Expect(w.touched()).To(Equal(before), "nothing is touched")

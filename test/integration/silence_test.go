@@ -47,7 +47,7 @@ func TestAProcessThatOutlivesItsPodIsNeverProvenSilent(t *testing.T) {
 	g.Expect(message).To(
 		And(
 			ContainSubstring(kcm+"-r1-0 vanished"),
-			ContainSubstring(kcm+"-r1-1 vanished"),
+			ContainSubstring("1 more process: Pod "+w.namespace+"/"+kcm+"-r1-1"),
 			ContainSubstring("spec.handover.acceptLostManagers"),
 		),
 	)
