@@ -88,7 +88,10 @@ func FirstOf(texts []Text, one, many string) Text {
 	if len(texts) < 2 {
 		return Join(texts, "")
 	}
-	others := Join(texts[1:], "").Objects
+	var others []Ref // What each of them is about is the first that it names.
+	for _, text := range texts[1:] {
+		others = append(others, text.Objects[:min(1, len(text.Objects))]...)
+	}
 	more := Say(wording.Count(len(texts)-1, "more "+one, "more "+many))
 	if len(others) > 0 {
 		more = Say(more, ": ", Names(others))

@@ -43,3 +43,21 @@ func TestAStatusIsNotRefusedForAName(t *testing.T) {
 	long := Ref{Kind: "Lease", Namespace: strings.Repeat("x", 64), Name: "kube-controller-manager"}
 	g.Expect(NamesOf([]Ref{NodeRef(""), long, NodeRef("n")})).To(HaveExactElements(HaveField("Name", "n")))
 }
+
+func TestSeveralTextsAreOneMessage(t *testing.T) {
+	g := NewWithT(t)
+	of := func(pod string) Text {
+		return Say(Ref{Kind: "Pod", Name: pod}, " may run loops; waiting for ", Ref{Kind: "Node", Name: "n"}, ". Look at it.")
+	}
+	one, two := Say("It is rolling out."), of("a")
+	g.Expect(one.Also("no one leads")).To(Equal(Say("It is rolling out; no one leads.")))
+	g.Expect(one.Also("")).To(Equal(one), "nothing is added")
+	g.Expect(Clauses(nil).Words).To(BeEmpty())
+	g.Expect(Clauses([]Text{one, two}).Words).To(Equal("It is rolling out; Pod a may run loops; waiting for Node n. Look at it."))
+	g.Expect(FirstOf(nil, "pod", "pods").Words).To(BeEmpty())
+	g.Expect(FirstOf([]Text{two}, "pod", "pods")).To(Equal(two))
+	several := FirstOf([]Text{two, of("b"), of("c")}, "pod", "pods")
+	g.Expect(several.Words).To(Equal("Pod a may run loops; waiting for Node n. Look at it; 2 more pods: Pod b, Pod c."))
+	g.Expect(RefNames(several.Objects)).To(Equal([]string{"Pod a", "Node n", "Pod b", "Pod c"}))
+	g.Expect(FirstOf([]Text{one, one}, "part", "parts").Words).To(Equal("It is rolling out; 1 more part."))
+}
