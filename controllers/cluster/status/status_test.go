@@ -236,7 +236,7 @@ func TestUserClusterReachable(t *testing.T) {
 			got := passes.Condition(reported(t, s), "UserClusterReachable")
 			g.Expect(got.Status).To(Equal(tc.want))
 			g.Expect(got.Reason).To(Equal(tc.connection.Reason))
-			g.Expect(got.Message).To(Equal(tc.connection.Message+"."))
+			g.Expect(got.Message).To(Equal(tc.connection.Message + "."))
 		})
 	}
 }
