@@ -64,7 +64,7 @@ func TestFindingsHoldTheStartBack(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"a blocking one":                                blocks(found(one...), "They are not Ready: Node n1, Node n2. Fix them."),
-		"two, in their order":                           blocks(found(unready(nil), other), "The clocks differ. Fix them; the command plan shows 1 more finding: NodeNotReady."),
+		"two, in their order":                           blocks(found(unready(nil), other), "The clocks differ. Fix them; 1 more finding: NodeNotReady."),
 		"a warning does not":                            passes(found(unready(func(f *observation.Finding) { f.Severity = observation.Warning }))),
 		"one that no one could look at":                 waits(found(unready(unseen)), "Could not look at the Nodes: timeout."),
 		"two that could not be looked at are told once": waits(found(unready(unseen), unready(unseen)), "Could not look at the Nodes: timeout."),
@@ -139,7 +139,7 @@ func TestTheMessageIsBounded(t *testing.T) {
 		many = append(many, unready(func(f *observation.Finding) { f.ID = fmt.Sprintf("Check%02d", i) }))
 	}
 	found(many...)(&o)
-	g.Expect(Decide(o, noon()).Calls().Message).To(ContainSubstring("the command plan shows 12 more findings: "))
+	g.Expect(Decide(o, noon()).Calls().Message).To(ContainSubstring("12 more findings: "))
 	g.Expect(Decide(o, noon()).Findings).To(HaveLen(len(many)))
 }
 

@@ -191,7 +191,7 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 				o.CloudConfig, o.ControlPlane = observation.Absent[observation.CloudConfig](), observation.Absent[observation.ControlPlane]()
 				o.Contenders = observation.Unknown[[]string]("timeout")
 			},
-			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"Secret user-alpha/cloud", "the command plan shows 1 more finding: ControlPlaneUnusable"},
+			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"Secret user-alpha/cloud", "1 more finding: ControlPlaneUnusable"},
 		},
 		"what could not be looked at is named together": {
 			given: fresh, when: func(o *Observation) {

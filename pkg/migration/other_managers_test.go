@@ -110,7 +110,7 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 				beside(ourLease)(o)
 				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
 			},
-			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "the CCM's Lease has a holder already"},
+			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
 		},
 		"without the fence no one can say what binds it": {
 			given: fresh, when: func(o *Observation) {

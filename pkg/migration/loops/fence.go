@@ -64,7 +64,11 @@ func openFenceHolds(in pass.Input, fence observation.Fence) outcome.Outcome {
 		return outcome.WaitsUntil(ucv1.ProvingSilenceReason,
 			observation.Say("The fence is open already: ", observation.Clauses(doubts)), 2*time.Second)
 	}
-	return outcome.Fails(ucv1.FenceIneffectiveReason, start.FenceProblem(fence).Also("KCM is not proven silent"))
+	silence := observation.Say("KCM is not proven silent")
+	if of := observation.Join(doubts, "").Objects; len(of) > 0 {
+		silence = observation.Say(silence, ": ", observation.Names(of))
+	}
+	return outcome.Fails(ucv1.FenceIneffectiveReason, start.FenceProblem(fence).Also(silence))
 }
 
 // FenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.

@@ -194,7 +194,8 @@ func checkOtherCCM(in pass.Input) (*observation.Finding, string) {
 	lease, unknown := checkCCMLease(in)
 	if others != nil && lease != nil {
 		// It is most likely the same one: one finding.
-		both := others.Text().Also("the CCM's Lease has a holder already")
+		held := in.CCMLease.Value()
+		both := others.Text().Also(held, " is held by "+held.Holder)
 		others.Message, others.Named = both.Words, both.Objects
 	}
 	if others == nil {
@@ -295,7 +296,7 @@ func judge(findings []observation.Finding, unknown []string, held string) outcom
 		reason := reasonOf(findings)
 		first := max(0, slices.IndexFunc(findings, func(finding observation.Finding) bool { return finding.Reason == reason }))
 		others := slices.Delete(observation.FindingIDs(findings), first, first+1)
-		return outcome.Fails(reason, TextOf(findings[first]).Also("the command plan shows "+
+		return outcome.Fails(reason, TextOf(findings[first]).Also(
 			wording.Count(len(others), "more finding", "more findings")+": "+wording.Names(others)))
 	case len(unknown) > 0:
 		slices.Sort(unknown)
