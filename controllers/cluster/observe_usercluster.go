@@ -36,6 +36,7 @@ func (u userClusterObserver) observe(ctx context.Context, s *scope) {
 		s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
 		return
 	}
+	session.AwaitWatches(ctx)
 	s.observeMachines(ctx)
 	s.Observed.Inventory = baseline.WithNodes(session.Facts.Inventory(ctx), s.Observed.Nodes, s.Observed.Machines)
 	s.Observed.Gone = session.Facts.Gone(ctx, baseline.MissingOf(s.Observed.Baseline, s.Observed.Inventory))

@@ -28,7 +28,7 @@ type Confirmation struct {
 func ConfirmationOf(cluster *ucv1.Cluster, needs Needs, decision Decision) Confirmation {
 	// What a proof of silence rests on; and a call for a person, and the end, are never a mistake of a moment.
 	next := decision.Next()
-	changes := next != nil || decision.Facts != nil
+	changes := next != nil && !prepares(next.Kind) || decision.Facts != nil
 	confirmation := Confirmation{
 		Managers: changes && needs.Proof, Fence: changes && needs.ClosedFence,
 		All: isNewFailure(cluster, decision.Calls()) || completes(cluster, decision),
@@ -40,15 +40,24 @@ func ConfirmationOf(cluster *ucv1.Cluster, needs Needs, decision Decision) Confi
 	case outcome.ActionRollMachineDeployment, outcome.ActionStepMachineSet, outcome.ActionMarkMachines,
 		outcome.ActionReturnMinReady, outcome.ActionCreateCanary, outcome.ActionRemoveCanary:
 		confirmation.Machines = true
-	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionChangeArguments, outcome.ActionApplyAddons,
-		outcome.ActionPruneAddons:
+	case outcome.ActionOpenFence, outcome.ActionCloseFence:
 		confirmation.Managers, confirmation.ForeignCCMs = true, true
+	case outcome.ActionChangeArguments, outcome.ActionApplyAddons, outcome.ActionPruneAddons:
+		// With the loops handed over, what is kept of other CCMs suffices: their workloads are watched.
+		confirmation.Managers = true
+		confirmation.ForeignCCMs = !staysHandedOver(cluster.Status.Facts)
 	case outcome.ActionFreeLease, outcome.ActionReleaseCCMLease, outcome.ActionReleaseLock, outcome.ActionRemoveLock,
 		outcome.ActionRelease:
 		confirmation.Managers = true
 	default:
 	}
 	return confirmation
+}
+
+// prepares says that an action only shortens a wait, or stores what was read: whoever runs the loops, it is right.
+func prepares(kind outcome.ActionKind) bool {
+	return kind == outcome.ActionKeepLeader || kind == outcome.ActionGrantLease || kind == outcome.ActionRevokeLease ||
+		kind == outcome.ActionTakeBaseline
 }
 
 // isNewFailure says that the status does not call a person for it yet. That a condition is read back saves reads, and decides

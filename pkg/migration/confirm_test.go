@@ -18,11 +18,13 @@ func TestWhatIsReadAgain(t *testing.T) {
 		return Decision{Step: step, Action: &outcome.Action{Kind: outcome.ActionRecord}, Facts: &ucv1.Facts{}}
 	}
 	fails := Decision{Step: ucv1.StepRoll, Failure: &outcome.Failure{Reason: ucv1.InputInvalidReason}}
+	handedOver := &ucv1.HandoverStatus{FinishedAt: &metav1.Time{}}
 	proof := Needs{Proof: true, ClosedFence: true}
 	for name, tc := range map[string]struct {
 		needs    Needs
 		decision Decision
 		known    string
+		facts    ucv1.Facts
 		want     Confirmation
 	}{
 		"nothing while it waits":            {needs: proof, decision: Decision{Wait: &outcome.Wait{}}},
@@ -30,9 +32,21 @@ func TestWhatIsReadAgain(t *testing.T) {
 		"what proves silence, in the hand-over": {
 			needs: proof, decision: records(ucv1.StepHandover), want: Confirmation{Managers: true, Fence: true},
 		},
-		"the Machines before one is replaced": {decision: acts(outcome.ActionStepMachineSet), want: Confirmation{Machines: true}},
+		"nothing before what only shortens a wait": {needs: proof, decision: acts(outcome.ActionGrantLease)},
+		"the Machines before one is replaced":      {decision: acts(outcome.ActionStepMachineSet), want: Confirmation{Machines: true}},
 		"who else is a CCM before a fence opens": {
 			decision: acts(outcome.ActionOpenFence), want: Confirmation{Managers: true, ForeignCCMs: true},
+		},
+		"who else is a CCM before the loops go off in KCM": {
+			decision: acts(outcome.ActionChangeArguments), want: Confirmation{Managers: true, ForeignCCMs: true},
+		},
+		"who else is a CCM before they are given back to KCM": {
+			facts:    ucv1.Facts{Handover: handedOver, Rollback: &ucv1.RollbackStatus{}},
+			decision: acts(outcome.ActionChangeArguments), want: Confirmation{Managers: true, ForeignCCMs: true},
+		},
+		"not who else is a CCM when they are handed over": {
+			facts:    ucv1.Facts{Handover: handedOver},
+			decision: acts(outcome.ActionChangeArguments), want: Confirmation{Managers: true},
 		},
 		"who runs before a Lease is freed": {decision: acts(outcome.ActionFreeLease), want: Confirmation{Managers: true}},
 		"all before a person is called":    {decision: fails, want: Confirmation{All: true}},
@@ -43,7 +57,7 @@ func TestWhatIsReadAgain(t *testing.T) {
 		"all before the migration counts as complete": {decision: records(ucv1.StepComplete), want: Confirmation{All: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cluster := &ucv1.Cluster{}
+			cluster := &ucv1.Cluster{Status: ucv1.ClusterStatus{Facts: tc.facts}}
 			if tc.known != "" {
 				cluster.Status.Conditions = []metav1.Condition{{Type: ucv1.StalledCondition, Reason: tc.known}}
 			}

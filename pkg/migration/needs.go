@@ -57,8 +57,12 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 
 // provesNow: from the start until the hand-over is done, and from then on only when it is rolled back.
 func provesNow(facts ucv1.Facts) bool {
-	handedOver := facts.Handover != nil && facts.Handover.FinishedAt != nil
-	return facts.Origin == ucv1.OriginMigrating && facts.StartedAt != nil && (!handedOver || facts.Rollback != nil)
+	return facts.Origin == ucv1.OriginMigrating && facts.StartedAt != nil && !staysHandedOver(facts)
+}
+
+// staysHandedOver says that the CCM runs the cloud loops, and is to go on.
+func staysHandedOver(facts ucv1.Facts) bool {
+	return facts.Handover != nil && facts.Handover.FinishedAt != nil && facts.Rollback == nil
 }
 
 func provesFence(facts ucv1.Facts) bool {

@@ -210,7 +210,7 @@ func startRegistry(t testing.TB, options Options) *running {
 }
 
 // put writes the kubeconfig Secret and tells the registry, as the controller does.
-func (r *running) put(t testing.TB, name string, kubeconfig []byte) types.NamespacedName {
+func (r *running) put(t testing.TB, name string, kubeconfig []byte, changes ...func(*ucv1.Cluster)) types.NamespacedName {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: name + "-kubeconfig"},
 		Data: map[string][]byte{"value": kubeconfig}}
 	if err := r.management.Create(t.Context(), secret); err != nil {
@@ -219,6 +219,9 @@ func (r *running) put(t testing.TB, name string, kubeconfig []byte) types.Namesp
 		}
 	}
 	cluster := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: name}}
+	for _, change := range changes {
+		change(cluster)
+	}
 	r.Ensure(cluster)
 	return client.ObjectKeyFromObject(cluster)
 }

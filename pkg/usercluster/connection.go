@@ -234,7 +234,6 @@ func (r *Registry) replace(e *entry, session *Session, digest string) {
 	replaced := r.update(e, func() {
 		r.closeLocked(e)
 		e.session, e.digest, e.answered, e.failures, e.probeAt = session, digest, false, 0, time.Time{}
-		session.setWatching(e.migrating)
 	})
 	if !replaced {
 		session.close()
@@ -282,6 +281,7 @@ func (r *Registry) record(e *entry, session *Session, err error) {
 		}
 		now := r.options.Clock.Now()
 		if err == nil {
+			session.setWatching(e.migrating) // Not before: no watch begins where nothing answers.
 			e.answered, e.failures, e.probeAt = true, 0, now.Add(wait.Jitter(r.interval(e), 0.2))
 			e.connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason,
 				Message: "The API server of the user cluster answers"}

@@ -155,7 +155,7 @@ func (r *Registry) Ensure(cluster *ucv1.Cluster) {
 	defer r.mu.Unlock()
 	e, ok := r.entries[key]
 	if !ok {
-		e = &entry{key: key, connection: neverTried(source)}
+		e = &entry{key: key, connection: neverTried(source), migrating: isUnderWay(cluster)}
 		r.entries[key] = e
 	}
 	interval := rereadInterval
@@ -165,6 +165,11 @@ func (r *Registry) Ensure(cluster *ucv1.Cluster) {
 	e.source, e.reread = source, true
 	// Reconciles come in bursts; one read of them is enough, and none is lost.
 	r.queue.AddAfter(key, e.readAt.Add(interval).Sub(r.options.Clock.Now()))
+}
+
+// isUnderWay is what the status says until a pass does: watches that begin before the first pass save it from reading twice.
+func isUnderWay(cluster *ucv1.Cluster) bool {
+	return cluster.ExternalCloudProvider() && cluster.Status.Step != ucv1.StepFinished && cluster.Status.Step != ucv1.StepRolledBack
 }
 
 // Forget closes the connection to a cluster.
@@ -218,7 +223,7 @@ func (r *Registry) SetMigrating(key types.NamespacedName, migrating bool) {
 		return
 	}
 	e.migrating = migrating
-	if e.session != nil {
+	if e.session != nil && (e.answered || !migrating) {
 		e.session.setWatching(migrating)
 	}
 	if soon := r.options.Clock.Now().Add(r.options.ProbeInterval); migrating && e.probeAt.After(soon) {

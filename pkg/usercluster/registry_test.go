@@ -189,6 +189,32 @@ func TestAtRestOnlyTheWorkloadsAreWatched(t *testing.T) {
 	g.Eventually(r.events, patience, time.Millisecond).Should(Receive(Equal(key)), "a CCM that is deleted is noticed at once")
 }
 
+func TestAMigrationThatGoesOnIsWatchedAsSoonAsItsClusterAnswers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		step    ucv1.Step
+		watches int
+	}{
+		"a migration that goes on": {ucv1.StepRoll, 14},
+		"one that is finished":     {ucv1.StepFinished, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, api := NewWithT(t), newAPIServer(t)
+			api.machines.Store(true)
+			api.down.Store(true)
+			r := startRegistry(t, quick())
+			key := r.put(t, "a", api.kubeconfig("valid"), func(c *ucv1.Cluster) {
+				c.Spec.Features.ExternalCloudProvider = new(true)
+				c.Status.Step = tc.step
+			})
+			g.Eventually(r.state(key), patience).Should(HaveField("Connecting", BeFalse()))
+			g.Expect(api.watches.Load()).To(BeZero(), "nothing answers")
+			api.down.Store(false)
+			g.Eventually(r.state(key), patience).Should(beReachable())
+			g.Eventually(api.watches.Load, patience).Should(BeNumerically("==", tc.watches))
+		})
+	}
+}
+
 // An API server tells everybody that it is ready.
 func TestACallerThatTheAPIServerDoesNotKnowIsUnauthorized(t *testing.T) {
 	g := NewWithT(t)

@@ -1,6 +1,8 @@
 package usercluster
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +17,9 @@ func (s *Session) setWatching(on bool) {
 	s.watches.Resources(facts.Resources()...)
 	s.Others.Watch()
 }
+
+// AwaitWatches waits, once, until the watches of a migration show all there is.
+func (s *Session) AwaitWatches(ctx context.Context) { s.watches.AwaitLists(ctx) }
 
 // WatchPod wakes when a static pod of the control plane changes.
 func (s *Session) WatchPod(key types.NamespacedName) {

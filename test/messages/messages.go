@@ -45,8 +45,12 @@ func Check(failure *outcome.Failure, wait *outcome.Wait, others ...string) error
 			return err
 		}
 	}
-	if wait != nil && !wait.Unknown { // Why one could not look is told by errors of others.
-		if err := cmp.Or(Unnamed(wait.Message, wait.Objects), style(wait.Message)); err != nil {
+	if wait != nil {
+		err := style(wait.Message)
+		if !wait.Unknown { // What errors of others name is no data of ours.
+			err = cmp.Or(Unnamed(wait.Message, wait.Objects), err)
+		}
+		if err != nil {
 			return err
 		}
 	}

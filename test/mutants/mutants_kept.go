@@ -44,6 +44,8 @@ func keptReads() []mutant {
 		of(clusterControllerPackage, rule, "what a proof rests on is not read again", "Observer.observeAgain", skips("observeControlPlane")),
 		inTables(rule, "an action of the hand-over rests on what was kept", "ConfirmationOf", becomes("Managers Proof", "false")),
 		inTables(rule, "a fence opens beside what was kept of other CCMs", "ConfirmationOf", lacks("ActionOpenFence")),
+		inTables(rule, "loops change beside what was kept of other CCMs", "ConfirmationOf",
+			becomes("ForeignCCMs staysHandedOver", "false")),
 		inTables(rule, "a Machine is replaced by what was kept of Nodes", "ConfirmationOf", lacks("ActionStepMachineSet")),
 		inTables(rule, "a person is called for what was kept", "isNewFailure", returns("Reason", "false")),
 		inTables(rule, "a migration is complete by what was kept", "completes", lacks("StepComplete")),

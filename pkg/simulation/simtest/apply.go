@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/baseline"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
@@ -79,6 +80,7 @@ func (c *Controller) look() (observation.Observation, migration.Decision) {
 		}
 		read = read.And(needed)
 		c.cache.refresh(&o, read)
+		o.Nodes = baseline.WithProofs(o.Nodes, o.Proofs)
 	}
 }
 

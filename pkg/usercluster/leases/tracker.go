@@ -77,8 +77,9 @@ type leaseRecord struct {
 	version   string
 	exists    bool
 	spec      coordinationv1.LeaseSpec
-	// delivered says that a watch showed it as it is here, or would have shown what changed since it was read.
+	// delivered says that a watch showed it as it is here, or would have shown what changed since it was read. shownAt is when.
 	delivered bool
+	shownAt   time.Time
 	// told counts what a watch said. readAt is when it was read, if a watch showed nothing since but newer versions; by then we had
 	// written Leases that often.
 	told   uint64
@@ -92,11 +93,7 @@ func (r leaseRecord) standsFor(now time.Time) bool {
 	if !r.exists {
 		most = kept.MostAge
 	}
-	known := r.noted
-	if !r.readAt.IsZero() {
-		known = r.readAt
-	}
-	return r.delivered && now.Sub(known) < most
+	return r.delivered && now.Sub(r.shownAt) < most
 }
 
 func (r leaseRecord) asSeen() observation.Observed[observation.Lease] {
@@ -155,7 +152,7 @@ func (t *leaseTracker) deliverAbsent(key types.NamespacedName) {
 // tell is called with the lock held, when a watch says something.
 func (t *leaseTracker) tell(key types.NamespacedName, delivered bool) {
 	record := t.seen[key]
-	record.delivered = delivered
+	record.delivered, record.shownAt = delivered, t.clock.Now()
 	record.told++
 	t.seen[key] = record
 }
@@ -179,7 +176,7 @@ func (t *leaseTracker) read(key types.NamespacedName, look leaseLook, lease *coo
 	}
 	t.note(key, lease)
 	if record := t.seen[key]; look.watched && record.told == look.before.told {
-		record.delivered, record.readAt, record.writes = true, look.at, look.writes
+		record.delivered, record.shownAt, record.readAt, record.writes = true, look.at, look.at, look.writes
 		t.seen[key] = record
 	}
 	return t.seen[key]

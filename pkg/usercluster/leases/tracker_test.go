@@ -124,7 +124,7 @@ func TestLeaseReadBesideAWatch(t *testing.T) {
 }
 
 func TestWhatAWatchDeliveredStandsForALeaseThatIsRenewed(t *testing.T) {
-	renewed, gone := leaseRecord{delivered: true, exists: true, noted: start}, leaseRecord{delivered: true, noted: start}
+	renewed, gone := leaseRecord{delivered: true, exists: true, shownAt: start}, leaseRecord{delivered: true, shownAt: start}
 	for name, tc := range map[string]struct {
 		record leaseRecord
 		age    time.Duration
@@ -134,7 +134,7 @@ func TestWhatAWatchDeliveredStandsForALeaseThatIsRenewed(t *testing.T) {
 		"not when it may have been missed":     {renewed, mostSilence, false},
 		"one that is not there is seldom made": {gone, mostSilence, true},
 		"but not believed for ever":            {gone, kept.MostAge, false},
-		"nor is one that was only read":        {leaseRecord{exists: true, noted: start}, 0, false},
+		"nor is one that was only read":        {leaseRecord{exists: true, shownAt: start}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(tc.record.standsFor(start.Add(tc.age))).To(Equal(tc.stands))
@@ -159,16 +159,20 @@ func TestAWatchThatBeginsAgainDeliversWhatIsThere(t *testing.T) {
 }
 
 func TestALookAtALease(t *testing.T) {
-	read := leaseRecord{delivered: true, exists: true, noted: start, readAt: start, writes: 1}
-	shown := leaseRecord{delivered: true, exists: true, noted: start, writes: 1}
+	read := leaseRecord{delivered: true, exists: true, shownAt: start, readAt: start, writes: 1}
+	shown := leaseRecord{delivered: true, exists: true, shownAt: start, writes: 1}
+	both := leaseRecord{delivered: true, exists: true, shownAt: start.Add(1), readAt: start, writes: 1}
 	for name, tc := range map[string]struct {
 		look     leaseLook
 		since    time.Duration
 		live     bool
 		suffices bool
 	}{
-		"takes what a watch showed":                   {look: leaseLook{watched: true, writes: 1, before: shown}, suffices: true},
-		"takes what was read beside a watch":          {look: leaseLook{watched: true, writes: 1, before: read}, suffices: true},
+		"takes what a watch showed":          {look: leaseLook{watched: true, writes: 1, before: shown}, suffices: true},
+		"takes what was read beside a watch": {look: leaseLook{watched: true, writes: 1, before: read}, suffices: true},
+		"takes what a watch showed since it was read": {
+			look: leaseLook{watched: true, writes: 1, at: start.Add(mostSilence), before: both}, suffices: true,
+		},
 		"takes nothing when no watch goes on":         {look: leaseLook{writes: 1, before: read}},
 		"takes nothing from before we wrote a Lease":  {look: leaseLook{watched: true, writes: 2, before: read}},
 		"takes nothing that is old":                   {look: leaseLook{watched: true, writes: 1, at: start.Add(mostSilence), before: read}},

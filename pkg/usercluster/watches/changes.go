@@ -145,6 +145,9 @@ func (s *countingStore) changed(object any, all bool) {
 	one, end := s.watches.changesLocked(s.name), "/"
 	one.count++
 	if all {
+		if one.by != s.stop && s.stop == s.watches.stop {
+			s.watches.first.listed()
+		}
 		one.by = s.stop
 	} else if item, ok := object.(metav1.Object); ok {
 		end = " " + types.NamespacedName{Namespace: item.GetNamespace(), Name: item.GetName()}.String()

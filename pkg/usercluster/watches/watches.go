@@ -41,6 +41,7 @@ type Watches struct {
 	stop    chan struct{}
 	lasting chan struct{}
 	started map[string]struct{}
+	first   *firstLists
 	changes map[string]*changes
 	running sync.WaitGroup
 }
@@ -68,7 +69,7 @@ func (w *Watches) Set(on bool) (begins bool) {
 		w.stopLocked()
 		return false
 	}
-	w.stop, w.started = make(chan struct{}), map[string]struct{}{}
+	w.stop, w.started, w.first = make(chan struct{}), map[string]struct{}{}, newFirstLists()
 	return true
 }
 
@@ -104,7 +105,7 @@ func (w *Watches) Misses(resource schema.GroupVersionResource) bool {
 func (w *Watches) stopLocked() {
 	if w.stop != nil {
 		close(w.stop)
-		w.stop, w.started = nil, nil
+		w.stop, w.started, w.first = nil, nil, nil
 		w.room.Clear()
 	}
 }
@@ -197,6 +198,7 @@ func (w *Watches) reflect(name string, store cache.ReflectorStore, kind runtime.
 		return
 	}
 	w.started[name] = struct{}{}
+	w.first.missing++
 	w.runLocked(w.stop, name, store, kind, source)
 }
 

@@ -145,6 +145,9 @@ func (s *Story) await(ctx context.Context, say func(string), fail func(string, .
 	s.mu.Lock()
 	failure, lines := s.failure, strings.Join(s.lines, "\n")
 	s.mu.Unlock()
+	if message, _, _ := strings.Cut(failure, "\n\nat "); message != "" {
+		say("failed: " + message) // First, for who has only the beginning of the output.
+	}
 	if lines != "" {
 		say(lines)
 	}

@@ -1,0 +1,53 @@
+package watches
+
+import (
+	"context"
+	"time"
+)
+
+// mostFirstLists bounds how long a pass waits for them: a watch that is forbidden never lists.
+const mostFirstLists = 2 * time.Second
+
+// firstLists are those that the watches of a migration begin with. Watches guards it.
+type firstLists struct {
+	missing int
+	awaited bool
+	// came is closed when none is missing.
+	came chan struct{}
+}
+
+func newFirstLists() *firstLists { return &firstLists{came: make(chan struct{})} }
+
+func (f *firstLists) listed() {
+	f.missing--
+	if f.missing == 0 && f.came != nil {
+		close(f.came)
+		f.came = nil
+	}
+}
+
+// AwaitLists waits, once, until the watches of a migration that were begun have listed: what was read before is not kept, and
+// would be read a second time.
+func (w *Watches) AwaitLists(ctx context.Context) {
+	came := w.awaitedLists()
+	if came == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mostFirstLists)
+	defer cancel()
+	select {
+	case <-came:
+	case <-ctx.Done():
+	}
+}
+
+// awaitedLists is nil when there is nothing to wait for.
+func (w *Watches) awaitedLists() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.room == nil || w.stop == nil || w.first.awaited || w.first.missing == 0 {
+		return nil
+	}
+	w.first.awaited = true
+	return w.first.came
+}
