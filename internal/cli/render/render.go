@@ -29,7 +29,8 @@ fence, and of agents on the Nodes that are applied when the CCM has led, in the 
 reads files only, and no cluster.
 
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
-that the provider needs. The values of Secrets are hidden unless --show-secrets is given.
+that the provider needs. The values of Secrets are hidden unless --show-secrets is given. The images do not depend on it, so that
+--images needs none.
 
 --placement ControlPlane shows the CCM beside a hosted control plane: objects with label ccm-migration.k8c.io/cluster are those
 of the management cluster.
@@ -54,9 +55,8 @@ func Command() *cobra.Command {
 			"cluster.",
 		Long: renderLong,
 		Example: "  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf\n" +
-			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --cloud-config secret.yaml --images\n" +
-			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf --profile profile.yaml " +
-			"--images",
+			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --images\n" +
+			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --profile profile.yaml --images",
 		Args: terminal.UsageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command.OutOrStdout()) },
 	}
@@ -81,8 +81,8 @@ func Command() *cobra.Command {
 
 func (f *renderFlags) run(out io.Writer) error {
 	switch {
-	case f.kubernetes == "" || f.cloudConfig == "":
-		return terminal.UsageError(errors.New("--provider, --kubernetes and --cloud-config are needed"))
+	case f.kubernetes == "" || f.cloudConfig == "" && !f.images:
+		return terminal.UsageError(errors.New("--provider, --kubernetes and --cloud-config are needed; with --images the first two are"))
 	case f.output != "yaml" && f.output != "json":
 		return terminal.UsageError(fmt.Errorf("--output %q is none of yaml and json", f.output))
 	}
@@ -95,7 +95,10 @@ func (f *renderFlags) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config, err := readCloudConfig(f.cloudConfig, profile.Describe())
+	config := profile.Example()
+	if f.cloudConfig != "" {
+		config, err = readCloudConfig(f.cloudConfig, profile.Describe())
+	}
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,8 @@ func TestRenderPlacement(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
+	images := "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\n" +
+		"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher"
 	config := configs(t)["a file"]
 	broken := filepath.Join(t.TempDir(), "cloud.conf")
 	NewWithT(t).Expect(os.WriteFile(broken, []byte("[Global]\npassword="+password+"\n"), 0o600)).To(Succeed())
@@ -120,7 +122,10 @@ func TestRender(t *testing.T) {
 	}{
 		"images are listed once, sorted": {
 			args:   []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--cloud-config", config, "--images"},
-			stdout: "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\nregistry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher",
+			stdout: images,
+		},
+		"images are listed without a configuration": {
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--images"}, stdout: images,
 		},
 		"JSON is a list": {
 			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"},
