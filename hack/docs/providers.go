@@ -130,7 +130,7 @@ func providerSecurity(out *strings.Builder, profile provider.Profile) error {
 func providerVersions(out *strings.Builder, profile provider.Profile) {
 	out.WriteString("| Kubernetes | CCM | CSI driver | Refused |\n|---|---|---|---|\n")
 	var reasons []string
-	for _, row := range versions.Matrix(profile) {
+	for _, row := range append(versions.Older(profile), versions.Matrix(profile)...) {
 		var refused []string
 		for _, refusal := range row.Refused {
 			reason := refusal.Reason
@@ -144,8 +144,8 @@ func providerVersions(out *strings.Builder, profile provider.Profile) {
 		}
 		fmt.Fprintf(
 			out,
-			"| 1.%d | %s | %s | %s |\n",
-			row.Minor,
+			"| %s | %s | %s | %s |\n",
+			row.Kubernetes(),
 			cmp.Or(row.CCM, "-"),
 			cmp.Or(row.CSI, "-"),
 			strings.Join(refused, "; "),

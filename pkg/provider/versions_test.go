@@ -38,6 +38,21 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 	}
 }
 
+func TestMinorsBeforeTheFirstAreShownWithTheirOwnRules(t *testing.T) {
+	for name, want := range map[string][]string{
+		"openstack": {"1.23 and older"},
+		"vsphere":   {"1.21 and older", "1.22", "1.23"}, // 1.22 has rules of its own.
+	} {
+		profile, _ := everyProvider().Lookup(name)
+		var rows []string
+		for _, row := range versions.Older(profile) {
+			rows = append(rows, row.Kubernetes())
+			NewWithT(t).Expect(row.Refused).To(Equal(versions.Refusals(profile, row.Minor)))
+		}
+		NewWithT(t).Expect(rows).To(Equal(want))
+	}
+}
+
 func TestRangesOfRules(t *testing.T) {
 	rule := func(from, to int) manifest.VersionRule { return manifest.VersionRule{From: from, To: to} }
 	tests := map[string]struct {

@@ -181,8 +181,8 @@ func TestVersions(t *testing.T) {
 	stdout, _, code := execute("versions", "--provider", "openstack")
 	g.Expect(code).To(Equal(0))
 	g.Expect(stdout).To(
-		And(MatchRegexp(`1\.25 +v1\.25\.6 +v1\.25\.6 +-\n`), MatchRegexp(`1\.26 .* in-tree: create, upgrade, migrate \[1\]\n`),
-			ContainSubstring("[1] Kubernetes 1.25 is the last with the in-tree provider openstack")),
+		And(MatchRegexp(`1\.25 +v1\.25\.6 +v1\.25\.6 +-\n`), MatchRegexp(`1\.26 .* in-tree: create, upgrade, migrate \[2\]\n`),
+			ContainSubstring("[2] Kubernetes 1.25 is the last with the in-tree provider openstack")),
 	)
 	stdout, _, code = execute("versions", "--provider", "simcloud")
 	g.Expect(code).To(Equal(0))

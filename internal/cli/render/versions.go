@@ -88,8 +88,8 @@ func writeTable(w io.Writer, title string, matrix versions.Table) error {
 		}
 		_, _ = fmt.Fprintf(
 			table,
-			"1.%d\t%s\t%s\t%s\n",
-			row.Minor,
+			"%s\t%s\t%s\t%s\n",
+			row.Kubernetes(),
 			cmp.Or(row.CCM, "-"),
 			cmp.Or(row.CSI, "-"),
 			cmp.Or(strings.Join(refused, "; "), "-"),

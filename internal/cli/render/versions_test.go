@@ -18,9 +18,11 @@ func TestVersionsShowsConditionsReasonsAndLinks(t *testing.T) {
 	g.Expect(code).To(Equal(0))
 	g.Expect(stdout).To(And(
 		ContainSubstring("The last Kubernetes with the in-tree provider vsphere is 1.29."),
+		MatchRegexp(`(?m)^1\.21 and older +- +- +external: create, upgrade \[1\]; in-tree: migrate \[2\]$`),
+		MatchRegexp(`(?m)^1\.22 +- +- +create, migrate \[3\]; external: upgrade \[4\]; external: create, upgrade \[1\]; in-tree: migrate \[2\]$`),
 		MatchRegexp(`(?m)^1\.27 +- +- +external: create, upgrade \[1\]; in-tree: migrate \[2\]$`),
 		MatchRegexp(`(?m)^1\.29 +v1\.29\.0 +v3\.3\.1 +-$`),
-		MatchRegexp(`(?m)^1\.30 +v1\.30\.2 +v3\.3\.1 +in-tree: create, upgrade, migrate \[3\]$`),
+		MatchRegexp(`(?m)^1\.30 +v1\.30\.2 +v3\.3\.1 +in-tree: create, upgrade, migrate \[5\]$`),
 		MatchRegexp(`(?m)^\[2\] .* \(https://github\.com/kubermatic/kubermatic/issues/13719\)\.$`),
 		MatchRegexp(`(?m)^\* migrating: upgrade, patch\. .* \(https://`),
 		MatchRegexp(`(?m)^\* downgrade to 1\.30 or older\. .* \(https://`),

@@ -2,6 +2,7 @@ package versions
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
@@ -28,6 +29,8 @@ type Table struct {
 // Row is what a provider has for one minor of Kubernetes.
 type Row struct {
 	Minor int `json:"minor"`
+	// OrOlder says that it is about all minors before, too: those that the catalogue has nothing for.
+	OrOlder bool `json:"orOlder,omitempty"`
 	manifest.Release
 	// Problem says why there is nothing.
 	Problem string `json:"problem,omitempty"`
@@ -35,13 +38,36 @@ type Row struct {
 	Refused []Refusal `json:"refused,omitempty"`
 }
 
+// Kubernetes is the name of the row.
+func (r Row) Kubernetes() string {
+	name := fmt.Sprintf("1.%d", r.Minor)
+	if r.OrOlder {
+		name += " and older"
+	}
+	return name
+}
+
 // TableOf is what a provider has.
 func TableOf(name string, provider Provider) Table {
-	table := Table{Provider: name, Minors: Matrix(provider), Always: Always()}
+	table := Table{Provider: name, Minors: append(Older(provider), Matrix(provider)...), Always: Always()}
 	if tree := provider.Describe().InTree; tree != nil {
 		table.InTreeName, table.LastInTreeMinor = tree.Name, tree.LastMinor
 	}
 	return table
+}
+
+// Older are the minors before the first one of the catalogue: those that begin alike are one row.
+func Older(provider Provider) []Row {
+	rows := []Row{{Minor: 1, OrOlder: true, Refused: Refusals(provider, 1)}}
+	for minor := 2; minor < FirstMinor; minor++ {
+		refused := Refusals(provider, minor)
+		if len(rows) == 1 && reflect.DeepEqual(refused, rows[0].Refused) {
+			rows[0].Minor = minor
+			continue
+		}
+		rows = append(rows, Row{Minor: minor, Refused: refused})
+	}
+	return rows
 }
 
 // Matrix is what a provider has for each minor.
