@@ -79,17 +79,22 @@ func Command() *cobra.Command {
 	return command
 }
 
-func (f *renderFlags) run(out io.Writer) error {
+func (f *renderFlags) check() error {
+	placements := []string{string(ucv1.InUserCluster), string(ucv1.BesideControlPlane)}
 	switch {
 	case f.kubernetes == "" || f.cloudConfig == "" && !f.images:
-		return terminal.UsageError(errors.New("--provider, --kubernetes and --cloud-config are needed; with --images the first two are"))
+		return errors.New("--provider, --kubernetes and --cloud-config are needed; --images needs the first two")
 	case f.output != "yaml" && f.output != "json":
-		return terminal.UsageError(fmt.Errorf("--output %q is none of yaml and json", f.output))
+		return fmt.Errorf("--output %q is none of yaml and json", f.output)
+	case !slices.Contains(placements, f.placement):
+		return fmt.Errorf("--placement %q is none of %s", f.placement, strings.Join(placements, " and "))
 	}
-	if f.placement != string(ucv1.InUserCluster) && f.placement != string(ucv1.BesideControlPlane) {
-		return terminal.UsageError(
-			fmt.Errorf("--placement %q is none of %s and %s", f.placement, ucv1.InUserCluster, ucv1.BesideControlPlane),
-		)
+	return nil
+}
+
+func (f *renderFlags) run(out io.Writer) error {
+	if err := f.check(); err != nil {
+		return terminal.UsageError(err)
 	}
 	profile, err := lookup(f.provider)
 	if err != nil {

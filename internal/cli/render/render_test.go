@@ -17,6 +17,8 @@ const (
 	password  = "example-only-hunter2"
 	cloudConf = "[Global]\nauth-url=https://keystone.example.com/v3\nregion=one\nusername=alpha\npassword=" + password +
 		"\ntenant-name=alpha\ndomain-name=Default\n"
+	images = "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\n" +
+		"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher"
 )
 
 // execute runs a command line with buffers.
@@ -110,8 +112,6 @@ func TestRenderPlacement(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	images := "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\n" +
-		"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher"
 	config := configs(t)["a file"]
 	broken := filepath.Join(t.TempDir(), "cloud.conf")
 	NewWithT(t).Expect(os.WriteFile(broken, []byte("[Global]\npassword="+password+"\n"), 0o600)).To(Succeed())
@@ -121,15 +121,13 @@ func TestRender(t *testing.T) {
 		stdout, stderr string
 	}{
 		"images are listed once, sorted": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--cloud-config", config, "--images"},
-			stdout: images,
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--cloud-config", config, "--images"}, stdout: images,
 		},
 		"images are listed without a configuration": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--images"}, stdout: images,
 		},
 		"JSON is a list": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"},
-			stdout: `"kind": "List"`,
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"}, stdout: `"kind": "List"`,
 		},
 		"routes go on when KCM ran them": {
 			args: []string{
@@ -154,8 +152,8 @@ func TestRender(t *testing.T) {
 			stderr: "write it like 1.30.14",
 		},
 		"a file that is not there": {
-			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config +
-				"x"}, code: 1, stderr: "no such file",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config + "x"}, code: 1,
+			stderr: "no such file",
 		},
 		"a configuration that lacks something": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", broken}, code: 1, stderr: "lacks auth-url",
