@@ -72,7 +72,8 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Deployment ccm has 1 of 2") })
 				o.Cluster.Status.CloudNode.EnabledAt = stampAgo(11 * time.Minute)
 			},
-			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"Deployment ccm has 1 of 2; no CCM leads with its loop cloud-node"},
+			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason,
+			says: []string{"Deployment ccm has 1 of 2; no CCM leads with its loop cloud-node"},
 		},
 		"the process that led without the loop does not count": {
 			given: compared, when: func(o *Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },
@@ -108,8 +109,8 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"who was away meanwhile looks once more": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			says: []string{"changes addresses"},
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController,
+			action: outcome.ActionRecord, says: []string{"changes addresses"},
 		},
 		"and waits until the CCM leads again": {
 			given: compared, when: func(o *Observation) {
@@ -120,8 +121,8 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
 		},
 		"what changes after the first flag is not the loop's": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			says: []string{"new Machines join"},
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{"new Machines join"},
 		},
 		"and the loop stays on where the CCM is gone": {
 			given: compared, when: func(o *Observation) {
@@ -161,7 +162,8 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 			},
 		},
 		"and a person is called": {
-			given: comparing, when: refused, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference, "acceptChanges"},
+			given: comparing, when: refused, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,
+			says: []string{difference, "acceptChanges"},
 		},
 		"also while the cloud configuration cannot be looked at": {
 			given: comparing, when: func(o *Observation) {
@@ -196,8 +198,8 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
 		},
 		"addresses that changed before are named, and nothing is switched on": {
-			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference},
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
+			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,
+			says: []string{difference}, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
 		},
 		"a baseline that is gone is named": {
 			given: compared, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() },

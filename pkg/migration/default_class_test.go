@@ -44,7 +44,8 @@ func TestDefaultStorageClassIsJudgedOnce(t *testing.T) {
 	ours := storageClass("cinder", cinderCSI, false)
 	runDecisions(t, map[string]decision{
 		"ours takes the place of that of the in-tree plugin": {
-			given: judging, step: ucv1.StepFinalize, action: outcome.ActionSwitchDefaultClass, says: []string{"StorageClass cinder", "in place of StorageClass standard"},
+			given: judging, step: ucv1.StepFinalize, action: outcome.ActionSwitchDefaultClass,
+			says: []string{"StorageClass cinder", "in place of StorageClass standard"},
 		},
 		"ours is it where there is none": {
 			given: judging, when: classes(ours, storageClass("standard", cinder, false)),
@@ -97,7 +98,8 @@ func TestTheFormerDefaultGoesFirst(t *testing.T) {
 	g := NewWithT(t)
 	o := judging()
 	o.StorageClasses = observation.Known([]observation.StorageClass{
-		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false), storageClass("standard", cinder, true),
+		storageClass("cinder", cinderCSI, false), storageClass("fast", cinder, true), storageClass("slow", cinder, false),
+		storageClass("standard", cinder, true),
 	})
 	action := Decide(o, noon()).Next()
 	g.Expect(observation.RefNames(action.Objects)).To(

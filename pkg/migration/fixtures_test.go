@@ -53,8 +53,8 @@ func finalArguments() observation.Arguments {
 
 func kcmPod(name string, arguments observation.Arguments) observation.Process {
 	return observation.Process{
-		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name, StartedAt: ago(20 * time.Minute),
-		Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
+		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name,
+		StartedAt: ago(20 * time.Minute), Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
 	}
 }
 
@@ -81,27 +81,30 @@ func finished() Observation {
 	}
 	cluster.Status.Facts = ucv1.Facts{
 		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
-		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
+		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod",
+			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
 		Handover: &ucv1.HandoverStatus{
 			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
 			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
 			Original: []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}},
 			Processes: []ucv1.ManagerProcess{{
-				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30, EndedAt: microAgo(55 * time.Minute),
+				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30,
+				EndedAt: microAgo(55 * time.Minute),
 			}},
 		},
 		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
-		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation, RolledMachineDeployments: []string{"md"},
-		Canary:      &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
-		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
+		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation,
+		RolledMachineDeployments: []string{"md"},
+		Canary:                   &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
+		StableSince:              stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
 	o := Observation{
 		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
-		Keeper:      observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
-		CloudConfig: observation.Known(observation.CloudConfig{}),
+		Keeper: observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha",
+			Name: "kube-controller-manager", UID: "kcm"}), CloudConfig: observation.Known(observation.CloudConfig{}),
 		Provider: observation.Known(observation.Provider{
-			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
-			CSIDrivers: []string{"cinder.csi.openstack.org"},
+			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
+			ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`, CSIDrivers: []string{"cinder.csi.openstack.org"},
 		}),
 		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 		ControlPlane: observation.Known(observation.ControlPlane{KCM: observation.Component{
@@ -135,10 +138,11 @@ func finished() Observation {
 
 func machineControllers() []observation.MachineControllerDeployment {
 	name := string(observation.MachineController)
-	return []observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider", Component: observation.Component{
-		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
-		Arguments: observation.Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
-	}}}
+	return []observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider",
+		Component: observation.Component{
+			Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
+			Arguments: observation.Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
+		}}}
 }
 
 // missingController is one that was looked for and not found.
@@ -158,15 +162,16 @@ func provenNode(name string) observation.Node {
 func oneMachine() observation.Machines {
 	return observation.Machines{
 		Deployments: []observation.MachineDeployment{{
-			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
+			Ref:          observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"},
+			RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
 		}},
 		Sets: []observation.MachineSet{{
-			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
-			CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
+			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md",
+			RestartValue: generation, CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
 		}},
 		Machines: []observation.Machine{{
-			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
-			CreatedAt: ago(25 * time.Minute),
+			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true",
+			NodeName: "n1", CreatedAt: ago(25 * time.Minute),
 		}},
 	}
 }
@@ -227,7 +232,9 @@ func loud() Observation {
 	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = []observation.Process{kcmPod("old", inTree())} })
-	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}
+	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{
+		{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30},
+	}
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	edit(&o.KCMLease, func(lease *observation.Lease) { lease.Holder = "old_1" })
 	return o
@@ -245,7 +252,8 @@ func starting() Observation {
 func applying() Observation {
 	o := starting()
 	o.Addons = observation.Known(observation.Addons{
-		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
+		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}},
+		CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
 	})
 	return o
 }

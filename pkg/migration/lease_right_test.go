@@ -52,19 +52,24 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 	left := rightIsLeft()
 	runDecisions(t, map[string]decision{
 		"before the end the roll goes on": {
-			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: kept(time.Minute),
+			given: configured, when: waiting(time.Minute), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason,
+			facts: kept(time.Minute),
 		},
 		"and it is deleted again after a time": {
-			given: configured, when: waiting(10 * time.Minute), step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: kept(0),
+			given: configured, when: waiting(10 * time.Minute), step: ucv1.StepMachineController, action: outcome.ActionRevokeLease,
+			wait: ucv1.RollingOutReason, facts: kept(0),
 		},
 		"what is gone is forgotten": {
-			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, facts: forgotten,
+			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason,
+			facts: forgotten,
 		},
 		"at the end a person is told what is left, and how to delete it": {
-			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left,
+			facts: kept(time.Minute),
 		},
 		"then it is tried again beside that": {
-			given: finished, when: rightStays(10 * time.Minute), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason, facts: kept(0),
+			given: finished, when: rightStays(10 * time.Minute), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease,
+			fails: ucv1.CouldNotActReason, facts: kept(0),
 		},
 		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
 		"what cannot be looked at is not gone": {
@@ -75,7 +80,8 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			step: ucv1.StepFinalize, wait: ucv1.CouldNotLookReason, facts: kept(time.Minute),
 		},
 		"at the end of a rollback a person is told, too": {
-			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepRollbackAddons, fails: ucv1.CouldNotActReason, says: left, facts: kept(time.Minute),
+			given: loopsBack, when: rightStays(time.Minute), step: ucv1.StepRollbackAddons, fails: ucv1.CouldNotActReason, says: left,
+			facts: kept(time.Minute),
 		},
 		"and it is tried again": {
 			given: loopsBack, when: rightStays(10 * time.Minute), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
@@ -96,7 +102,8 @@ func TestADeletedClusterNamesTheRightThatIsLeft(t *testing.T) {
 			given: rolling, when: func(o *Observation) {
 				rightStays(time.Hour)(o)
 				o.Cluster.DeletionTimestamp, o.Cluster.Annotations = stampAgo(time.Second), map[string]string{ucv1.AbandonAnnotation: "true"}
-				o.Connection, o.KCMLease, o.KCMLeaseRight = observation.Connection{}, observation.Unknown[observation.Lease]("timeout"), observation.Unknown[observation.LeaseRight]("timeout")
+				o.Connection, o.KCMLease, o.KCMLeaseRight = observation.Connection{}, observation.Unknown[observation.Lease]("timeout"),
+					observation.Unknown[observation.LeaseRight]("timeout")
 			},
 			step: ucv1.StepRoll, action: outcome.ActionRelease, says: rightIsLeft(),
 		},

@@ -137,12 +137,16 @@ func TestWhatALookSays(t *testing.T) {
 		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found " +
 			"blocks a migration.", false},
 		"warnings and infos are not": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}, {ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
-				{ID: "D", Severity: observation.Warning, NotLookedAt: true}, {ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning},
+				{ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
+				{ID: "D", Severity: observation.Warning, NotLookedAt: true},
+				{ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "C", Reason: "Known."}}
-		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "blocks a migration; also 1 warning and 1 check that could not look.", false},
+		}, metav1.ConditionTrue, ucv1.NothingBlocksReason,
+			"blocks a migration; also 1 warning and 1 check that could not look.", false},
 		"blocking findings are counted and named": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
+			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking},
+				{ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.FindingsReason, "3 findings block a migration: A, B.", false},
 		"one that is accepted is none": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})

@@ -148,8 +148,8 @@ func TestARollbackInstructsWhoChangesKCM(t *testing.T) {
 			step: ucv1.StepRollbackLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackLoops, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackLoops,
+			action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"then it is rolled back": {
 			given: instructed, when: func(o *Observation) {

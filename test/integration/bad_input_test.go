@@ -55,8 +55,8 @@ func badInputs() map[string]badInput {
 		},
 		"a version without a CCM": {
 			modifiers: []modifier{version("1.27.16")}, spoil: func(*world) {},
-			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"},
-			fix: func(w *world) { w.edit(version("1.30.14")) },
+			verdict: kstatus.FailedStatus, reason: "NotSupported",
+			says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"}, fix: func(w *world) { w.edit(version("1.30.14")) },
 		},
 		"no kube-controller-manager": {
 			bare: true, spoil: func(w *world) { w.managementNode() },

@@ -28,7 +28,8 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	findings := []observation.Finding{
 		{ID: "NodeNotReady", Severity: observation.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Fix them."},
 		{ID: "LeaderUnknown", Severity: observation.Blocking, NotLookedAt: true, Message: "Could not look at it."},
-		{ID: "ClockSkew", Severity: observation.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: observation.Warning}, {ID: "NodesNone", Severity: observation.Info},
+		{ID: "ClockSkew", Severity: observation.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: observation.Warning},
+		{ID: "NodesNone", Severity: observation.Info},
 	}
 	for i := range findings[0].Objects {
 		findings[0].Objects[i] = fmt.Sprintf("Node n%02d", i)

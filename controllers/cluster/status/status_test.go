@@ -375,6 +375,6 @@ func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &Pass{ActErr: errors.New("no such host: 10.0.0.1")}
 	s.Decision.Step = ucv1.StepHandover
 	passes.Leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.Decision)
-	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("The Cluster is being deleted; it goes later. Could not act, trying again; the cause " +
-		"is in the controller's log: Opening the fence."))
+	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("The Cluster is being deleted; it goes later. Could not act, trying " +
+		"again; the cause is in the controller's log: Opening the fence."))
 }

@@ -119,8 +119,9 @@ func TestRender(t *testing.T) {
 		stdout, stderr string
 	}{
 		"images are listed once, sorted": {
-			args:   []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--cloud-config", config, "--images"},
-			stdout: "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\nregistry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher",
+			args: []string{"--provider", "openstack", "--kubernetes", "1.30.14", "--cloud-config", config, "--images"},
+			stdout: "registry.k8s.io/provider-os/cinder-csi-plugin:v1.30.3\n" +
+				"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.3\nregistry.k8s.io/sig-storage/csi-attacher",
 		},
 		"JSON is a list": {
 			args:   []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "json"},

@@ -44,7 +44,8 @@ func TestPreflightReadsObjects(t *testing.T) {
 
 	g.Expect(read.NodeDetails.Value()).To(ConsistOf(preflight.NodeDetail{
 		Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, PodCIDRs: []string{"10.0.0.0/24"},
-		KubeletVersion: "v1.25.16", NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true, Attached: []string{"kubernetes.io/cinder/1"},
+		KubeletVersion: "v1.25.16", NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true,
+		Attached: []string{"kubernetes.io/cinder/1"},
 	}))
 	g.Expect(read.Services.Value()).To(ConsistOf(
 		And(HaveField("Name", "web"), HaveField("Ingress", []string{"192.0.2.1"})),

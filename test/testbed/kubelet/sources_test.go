@@ -63,7 +63,8 @@ func TestEnv(t *testing.T) {
 	}{
 		"later variables refer to earlier ones and to the API server's": {
 			container: corev1.Container{Env: []corev1.EnvVar{
-				{Name: "POD_IP", ValueFrom: field("status.podIP")}, {Name: "URL", Value: "http://$(POD_IP):$(KUBERNETES_SERVICE_PORT)/$(LATER)"}, {Name: "LATER", Value: "x"},
+				{Name: "POD_IP", ValueFrom: field("status.podIP")},
+				{Name: "URL", Value: "http://$(POD_IP):$(KUBERNETES_SERVICE_PORT)/$(LATER)"}, {Name: "LATER", Value: "x"},
 			}},
 			want: []string{"POD_IP=127.2.0.10", "URL=http://127.2.0.10:6443/$(LATER)", "LATER=x"},
 		},
@@ -76,8 +77,9 @@ func TestEnv(t *testing.T) {
 		},
 		"secrets and config maps give single keys and whole sets": {
 			container: corev1.Container{
-				EnvFrom: []corev1.EnvFromSource{{Prefix: "CFG_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
-				Env:     []corev1.EnvVar{{Name: "TOKEN", ValueFrom: secret("cloud", "token", false)}},
+				EnvFrom: []corev1.EnvFromSource{{Prefix: "CFG_",
+					ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
+				Env: []corev1.EnvVar{{Name: "TOKEN", ValueFrom: secret("cloud", "token", false)}},
 			},
 			want: []string{"CFG_LEVEL=4", "CFG_blob=\x01", "TOKEN=s3cret"},
 		},
@@ -128,8 +130,8 @@ func TestVolumes(t *testing.T) {
 			want:   map[string]string{"token": "s3cret", "cloud.conf": "cluster=east"},
 		},
 		"items choose keys and paths": {
-			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "deep/level"}}}},
-			want:   map[string]string{"deep/level": "4"},
+			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings,
+				Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "deep/level"}}}}, want: map[string]string{"deep/level": "4"},
 		},
 		"projections are laid over each other": {
 			source: projected(
@@ -150,8 +152,8 @@ func TestVolumes(t *testing.T) {
 			fails:  "volume v: read config map absent",
 		},
 		"a missing key is named": {
-			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "absent", Path: "x"}}}},
-			fails:  "key absent is missing",
+			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings,
+				Items: []corev1.KeyToPath{{Key: "absent", Path: "x"}}}}, fails: "key absent is missing",
 		},
 	}
 	for name, test := range tests {

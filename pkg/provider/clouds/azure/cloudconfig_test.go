@@ -19,8 +19,9 @@ const (
 	network  = `"tenantId": "t", "subscriptionId": "s", "resourceGroup": "g", "location": "l", "vnetName": "v", "subnetName": "n", "securityGroupName": "x"`
 	client   = network + `, "aadClientId": "c", "aadClientSecret": "` + password + `"`
 	identity = network + `, "useManagedIdentityExtension": true`
-	file     = network + `, "aadClientId": "c", "aadClientCertPath": "/etc/azure/client.pem", "aadClientCertPassword": "` + password + `"`
-	pemFile  = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
+	file     = network + `, "aadClientId": "c", "aadClientCertPath": "/etc/azure/client.pem", "aadClientCertPassword": "` +
+		password + `"`
+	pemFile = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
 )
 
 func inFile(keys string) map[string][]byte {

@@ -81,7 +81,8 @@ const global = "global:\n  secretsDirectory: /etc/cloud-credentials\n"
 func transformations() map[string]transformation {
 	const center = "vcenter:\n  vc.example.com:\n"
 	csi := func(user, lines string) string {
-		return "[Global]\ncluster-id = \"uid\"\n\n[VirtualCenter \"vc.example.com\"]\nuser = \"" + user + "\"\npassword = \"" + password +
+		return "[Global]\ncluster-id = \"uid\"\n\n[VirtualCenter \"vc.example.com\"]\nuser = \"" + user +
+			"\"\npassword = \"" + password +
 			"\"\n" + lines
 	}
 	return map[string]transformation{

@@ -62,8 +62,8 @@ func iniProblems() map[string]problem {
 }
 
 func yamlProblems() map[string]problem {
-	const unknown = "key vsphere.conf, has a key that the configuration of the vSphere cloud-controller-manager does not have: compare its " +
-		"spelling, and whether it is the configuration of another provider"
+	const unknown = "key vsphere.conf, has a key that the configuration of the vSphere cloud-controller-manager does not have: " +
+		"compare its spelling, and whether it is the configuration of another provider"
 	const neither = "key vsphere.conf, is neither INI, which begins with a section like [Global], nor YAML, or has the same key twice: correct it"
 	return map[string]problem{
 		"Azure's configuration": {secret(`{"tenantId": "a", "aadClientSecret": "` + password + `"}`), unknown},
