@@ -74,12 +74,65 @@ func switchedOn() *ucv1.Cluster {
 
 // finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
 func finished() Observation {
-	started, configured, cluster := ago(time.Hour), ago(30*time.Minute), switchedOn()
+	cluster := switchedOn()
 	inventory := observation.Inventory{
 		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
 		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
 	}
-	cluster.Status.Facts = ucv1.Facts{
+	cluster.Status.Facts = finishedFacts(inventory)
+	o := Observation{
+		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](),
+		NamespaceTerminating: observation.Absent[bool](),
+		Keeper: observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha",
+			Name: "kube-controller-manager", UID: "kcm"}), CloudConfig: observation.Known(observation.CloudConfig{}),
+		Provider: observation.Known(observation.Provider{
+			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
+			ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`, CSIDrivers: []string{"cinder.csi.openstack.org"},
+		}),
+		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
+		ControlPlane: observation.Known(observation.ControlPlane{KCM: observation.Component{
+			Ref:       observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
+			Container: "kube-controller-manager", Arguments: finalArguments(), RolledOut: true, Replicas: 1,
+			Pods: []observation.Process{kcmPod("new", finalArguments())},
+		}}),
+		MachineController: observation.Known(machineControllers()),
+		KCMLeaseRight:     observation.Known(observation.LeaseRight{}), CCMProcesses: observation.Known([]observation.Process{}),
+		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}),
+		Lock: observation.Absent[observation.Lock](),
+		Fence: observation.Known(observation.Fence{
+			Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm",
+		}),
+		KCMLease: observation.Known(observation.Lease{
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1",
+			DurationSeconds: 15,
+			AcquireTime:     ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+		}),
+		CCMLease: observation.Known(observation.Lease{
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
+			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+		}),
+		Machines: observation.Known(oneMachine()),
+		Nodes:    observation.Known([]observation.Node{provenNode("n1")}),
+		Findings: observation.Known[[]observation.Finding](nil), Canary: observation.Known(observation.CanaryWorkload{}),
+		Bootstraps: observation.Known(map[string]observation.BootstrapData{
+			"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal},
+		}),
+		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
+		Gone: observation.Known(map[string]observation.Gone{
+			"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"},
+		}),
+		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory),
+		Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil),
+		Measured: observation.Known(slo.Seen{}),
+	}
+	o.Processes = cluster.Status.Handover.DeepCopy().Processes
+	return o
+}
+
+// finishedFacts is what is recorded of a migrated cluster.
+func finishedFacts(inventory observation.Inventory) ucv1.Facts {
+	started, configured := ago(time.Hour), ago(30*time.Minute)
+	return ucv1.Facts{
 		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
 		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod",
 			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
@@ -95,45 +148,11 @@ func finished() Observation {
 		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
 		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation,
 		RolledMachineDeployments: []string{"md"},
-		Canary:                   &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
-		StableSince:              stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
+		Canary: &ucv1.CanaryStatus{
+			MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute),
+		},
+		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
 	}
-	o := Observation{
-		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
-		Keeper: observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha",
-			Name: "kube-controller-manager", UID: "kcm"}), CloudConfig: observation.Known(observation.CloudConfig{}),
-		Provider: observation.Known(observation.Provider{
-			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
-			ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`, CSIDrivers: []string{"cinder.csi.openstack.org"},
-		}),
-		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
-		ControlPlane: observation.Known(observation.ControlPlane{KCM: observation.Component{
-			Ref:       observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"},
-			Container: "kube-controller-manager", Arguments: finalArguments(), RolledOut: true, Replicas: 1,
-			Pods: []observation.Process{kcmPod("new", finalArguments())},
-		}}),
-		MachineController: observation.Known(machineControllers()),
-		KCMLeaseRight:     observation.Known(observation.LeaseRight{}), CCMProcesses: observation.Known([]observation.Process{}),
-		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}), Lock: observation.Absent[observation.Lock](),
-		Fence: observation.Known(observation.Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
-		KCMLease: observation.Known(observation.Lease{
-			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
-			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
-		}),
-		CCMLease: observation.Known(observation.Lease{
-			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
-			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
-		}),
-		Machines: observation.Known(oneMachine()),
-		Nodes:    observation.Known([]observation.Node{provenNode("n1")}),
-		Findings: observation.Known[[]observation.Finding](nil), Canary: observation.Known(observation.CanaryWorkload{}),
-		Bootstraps: observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal}}),
-		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
-		Gone:      observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
-		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil), Measured: observation.Known(slo.Seen{}),
-	}
-	o.Processes = cluster.Status.Handover.DeepCopy().Processes
-	return o
 }
 
 func machineControllers() []observation.MachineControllerDeployment {

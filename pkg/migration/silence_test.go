@@ -129,10 +129,12 @@ func TestDoubtsOfTheLease(t *testing.T) {
 	}
 	runDoubts(t, map[string]doubtTest{
 		"a Lease that cannot be looked at is a doubt": {
-			when: func(o *Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") }, want: []string{"Could not look at KCM's Lease: timeout."},
+			when: func(o *Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") },
+			want: []string{"Could not look at KCM's Lease: timeout."},
 		},
 		"a Lease that does not exist is a doubt: KCM elects somewhere else": {
-			when: func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, want: []string{"Lease kube-system/kube-controller-manager does not exist."},
+			when: func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() },
+			want: []string{"Lease kube-system/kube-controller-manager does not exist."},
 		},
 		"a Lease of another name that does not exist is named": {
 			when: func(o *Observation) {
@@ -168,10 +170,7 @@ func TestDoubtsOfTheLease(t *testing.T) {
 			},
 			want: []string{"held by stranger_1"},
 		},
-		"a longer lease duration is waited for": {
-			when: stranger(59*time.Second, 60),
-			want: []string{"held by stranger_1"},
-		},
+		"a longer lease duration is waited for": {when: stranger(59*time.Second, 60), want: []string{"held by stranger_1"}},
 		"a longer renew deadline with its retry period is waited for": {
 			when: func(o *Observation) {
 				stranger(63*time.Second, 60)(o)

@@ -40,9 +40,9 @@ type badInput struct {
 func badInputs() map[string]badInput {
 	inputs := map[string]badInput{
 		"no cloud configuration": {
-			spoil:   func(w *world) { w.secret("cloud-config", nil) },
-			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config with the cloud configuration does not exist"},
-			fix: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
+			spoil: func(w *world) { w.secret("cloud-config", nil) }, verdict: kstatus.FailedStatus, reason: "InputInvalid",
+			says: []string{"/cloud-config with the cloud configuration does not exist"},
+			fix:  func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a cloud configuration without keys": {
 			spoil:   func(w *world) { w.secret("cloud-config", map[string][]byte{"token": []byte(confidential)}) },

@@ -80,8 +80,7 @@ func preflightObjects() []client.Object {
 		return &corev1.Pod{
 			ObjectMeta: meta(name), Status: corev1.PodStatus{Phase: phase},
 			Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "c", Image: image}}, ImagePullSecrets: secrets,
-				Volumes: []corev1.Volume{{Name: "v"}},
+				Containers: []corev1.Container{{Name: "c", Image: image}}, ImagePullSecrets: secrets, Volumes: []corev1.Volume{{Name: "v"}},
 			},
 		}
 	}
@@ -92,7 +91,8 @@ func preflightObjects() []client.Object {
 	return []client.Object{
 		&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
+				Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""},
+				Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
 			},
 			Spec: corev1.NodeSpec{PodCIDR: "10.0.0.0/24"},
 			Status: corev1.NodeStatus{
