@@ -56,6 +56,14 @@ func became(age time.Duration) func(*Observation) {
 	}
 }
 
+func unmade(o *Observation) {
+	edit(&o.Machines, func(m *observation.Machines) {
+		for i := range m.Sets {
+			m.Sets[i].Current = false
+		}
+	})
+}
+
 func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	const secret = "Secret cloud-init-settings/workers-kube-system-provisioning-config of MachineDeployment kube-system/workers"
 	young, old := booted(time.Minute), booted(4*time.Minute)
@@ -64,13 +72,6 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	}
 	goesOn := func(when func(*Observation)) decision {
 		return decision{given: young, when: when, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason}
-	}
-	unmade := func(o *Observation) {
-		edit(&o.Machines, func(m *observation.Machines) {
-			for i := range m.Sets {
-				m.Sets[i].Current = false
-			}
-		})
 	}
 	unjoined := func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
@@ -99,11 +100,13 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 			says: []string{secret, "OperatingSystemProfile"},
 		},
 		"an operating-system-manager that does not write calls a person": {
-			given: old, when: booting(observation.BootstrapExternal, "1"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
+			given: old, when: booting(observation.BootstrapExternal, "1"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason,
+			says: []string{secret},
 		},
 		"a template that went back a moment ago is waited for, whatever the age of its MachineSet": waitsFor(old, both(booting(observation.BootstrapExternal, "1"), became(time.Minute)), secret, "newest revision"),
 		"not for longer than for a new one": {
-			given: old, when: both(booting(observation.BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
+			given: old, when: both(booting(observation.BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll,
+			fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
 		},
 		"what could not be looked at is waited for": {
 			given: young, when: func(o *Observation) {

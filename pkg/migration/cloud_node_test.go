@@ -86,13 +86,15 @@ func untilStamp(ago time.Duration) func(*Observation) {
 	return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(ago) }
 }
 
+func comparesUntil(then time.Duration) func(Gomega, ucv1.Facts) {
+	return func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(Equal(stampAgo(then))) }
+}
+
 func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"from when another one leads, addresses are compared, longer where there are more Nodes": {
 			given: compared, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode.ComparedUntil).To(Equal(stampAgo(-61 * time.Second)))
-			},
+			facts: comparesUntil(-61 * time.Second),
 		},
 		"and until then nothing is configured": {
 			given: compared, when: untilStamp(-time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForNodesReason,
@@ -144,21 +146,22 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"Nodes that cannot be looked at": {
-			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }, step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
+			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") },
+			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
+
+func withoutConflict(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) }
 
 func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loop is switched off again": {
 			given: compared, when: readdressed, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{difference},
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode).To(
-					Equal(
-						&ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/"},
-					),
-				)
+				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{
+					Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/",
+				}))
 			},
 		},
 		"and a person is called": {
@@ -177,25 +180,27 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 				refused(o)
 				edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "8" })
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: withoutConflict,
 		},
 		"so is another spec": {
 			given: comparing, when: func(o *Observation) { refused(o); o.Cluster.Generation++ },
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
 		},
 		"what is accepted is no difference": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Node n1"}
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"a Node of the same name is another one": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].UID = "new" })
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: withoutConflict,
 		},
 		"addresses that changed before are named, and nothing is switched on": {
 			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,

@@ -26,6 +26,11 @@ func rightIsLeft() []string {
 }
 
 // TestARightThatStaysIsNotForgotten: whoever refuses to delete it is asked again later, and a person is told what is left.
+func rightForgotten(g Gomega, f ucv1.Facts) {
+	g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil())
+	g.Expect(f.Handover.KCMLeaseRevokedAt).To(BeNil())
+}
+
 func TestARightThatStaysIsNotForgotten(t *testing.T) {
 	waiting := func(since time.Duration) func(*Observation) {
 		return func(o *Observation) {
@@ -45,10 +50,6 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			g.Expect(f.Handover.KCMLeaseRevokedAt.Time).To(Equal(ago(since)))
 		}
 	}
-	forgotten := func(g Gomega, f ucv1.Facts) {
-		g.Expect(f.Handover.KCMLeaseGrantedAt).To(BeNil())
-		g.Expect(f.Handover.KCMLeaseRevokedAt).To(BeNil())
-	}
 	left := rightIsLeft()
 	runDecisions(t, map[string]decision{
 		"before the end the roll goes on": {
@@ -61,7 +62,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 		},
 		"what is gone is forgotten": {
 			given: configured, when: gone(waiting(time.Minute)), step: ucv1.StepMachineController, wait: ucv1.RollingOutReason,
-			facts: forgotten,
+			facts: rightForgotten,
 		},
 		"at the end a person is told what is left, and how to delete it": {
 			given: finished, when: rightStays(time.Minute), step: ucv1.StepFinalize, fails: ucv1.CouldNotActReason, says: left,
@@ -71,7 +72,7 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			given: finished, when: rightStays(10 * time.Minute), step: ucv1.StepFinalize, action: outcome.ActionRevokeLease,
 			fails: ucv1.CouldNotActReason, facts: kept(0),
 		},
-		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: forgotten},
+		"all is finished when it is gone": {given: finished, when: gone(rightStays(time.Minute)), step: ucv1.StepFinished, facts: rightForgotten},
 		"what cannot be looked at is not gone": {
 			given: finished, when: func(o *Observation) {
 				rightStays(time.Minute)(o)
@@ -84,7 +85,8 @@ func TestARightThatStaysIsNotForgotten(t *testing.T) {
 			facts: kept(time.Minute),
 		},
 		"and it is tried again": {
-			given: loopsBack, when: rightStays(10 * time.Minute), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease, fails: ucv1.CouldNotActReason,
+			given: loopsBack, when: rightStays(10 * time.Minute), step: ucv1.StepRollbackAddons, action: outcome.ActionRevokeLease,
+			fails: ucv1.CouldNotActReason,
 		},
 	})
 }

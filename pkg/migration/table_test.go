@@ -71,6 +71,10 @@ func inPlace(change func(*observation.Addons)) func(*Observation) {
 	}
 }
 
+func unschedulable(why string) observation.AddonSet {
+	return observation.AddonSet{Unhealthy: messages.Said(why), Unschedulable: true}
+}
+
 func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM whose set differs is applied after CSI": {
@@ -108,14 +112,14 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
 			given: applying, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("Y"), Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: unschedulable("x"), CCM: unschedulable("Y")})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
 			given: applying, when: inPlace(func(a *observation.Addons) {
-				a.CCM = observation.AddonSet{Unhealthy: messages.Said("Deployment ccm is Pending"), Unschedulable: true}
+				a.CCM = unschedulable("Deployment ccm is Pending")
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
 		},
@@ -203,6 +207,8 @@ func TestProfileAfterTheHandover(t *testing.T) {
 	})
 }
 
+func addonsUnseen(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }
+
 func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {
@@ -245,7 +251,8 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 		},
 		"drift of both sets is repaired in one order": {
 			given: finished, when: inPlace(func(a *observation.Addons) {
-				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}}, []observation.Ref{{Kind: "Deployment", Name: "ccm"}}
+				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}},
+					[]observation.Ref{{Kind: "Deployment", Name: "ccm"}}
 			}),
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
@@ -254,11 +261,10 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
-			given: rolling, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
-			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+			given: rolling, when: addonsUnseen, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be looked at roll nothing back when the migration is completed": {
-			given: finished, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: addonsUnseen, step: ucv1.StepFinished,
 		},
 		"a Node that is NotReady a month later rolls nothing back": {
 			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
@@ -331,9 +337,7 @@ func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
-	o.Addons = observation.Known(observation.Addons{
-		CCM: observation.AddonSet{Unhealthy: messages.Said("pending"), Unschedulable: true},
-	})
+	o.Addons = observation.Known(observation.Addons{CCM: unschedulable("pending")})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))

@@ -87,7 +87,6 @@ func preflightObjects() []client.Object {
 	const ecr = "1.dkr.ecr.eu-central-1.amazonaws.com/web:1"
 	web := pod("web", corev1.PodRunning, ecr)
 	web.Spec.Volumes[0].AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}
-	done := pod("done", corev1.PodSucceeded, ecr)
 	return []client.Object{
 		&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{
@@ -113,7 +112,8 @@ func preflightObjects() []client.Object {
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "1"}},
 				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 					MatchExpressions: []corev1.NodeSelectorRequirement{
-						{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}}, {Key: "other", Operator: corev1.NodeSelectorOpExists},
+						{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}},
+						{Key: "other", Operator: corev1.NodeSelectorOpExists},
 					},
 				}}}},
 			},
@@ -127,8 +127,8 @@ func preflightObjects() []client.Object {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Generation: 2},
 			Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
 		},
-		web, done, pod("secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"}), pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
+		web, pod("done", corev1.PodSucceeded, ecr), pod("secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"}),
+		pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
 	}
 }
 
