@@ -156,9 +156,9 @@ func TestWhatALookSays(t *testing.T) {
 			metav1.ConditionFalse, ucv1.FindingsReason, "1 finding blocks a migration: CloudConfigUnusable.", false},
 		"a provider that never was in-tree": {func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
-		"a blocking check that could not look has not passed": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes"}})
-		}, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
+		"a blocking check that could not look has not passed": {found(observation.Finding{
+			ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes",
+		}), metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
 		"KCM does not lead, whatever else was found": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()

@@ -267,7 +267,7 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			given: finished, when: addonsUnseen, step: ucv1.StepFinished,
 		},
 		"a Node that is NotReady a month later rolls nothing back": {
-			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
+			given: finished, when: notReady, step: ucv1.StepFinished,
 		},
 	})
 }

@@ -17,7 +17,8 @@ type problem struct {
 func iniProblems() map[string]problem {
 	const spelling = "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and " +
 		"whether it is the configuration of another provider"
-	const unfinished = `has a value that is not finished: put it into double quotes, and write \\ for a backslash and \" for a quote in it`
+	const unfinished = `has a value that is not finished: put it into double quotes, ` +
+		`and write \\ for a backslash and \" for a quote in it`
 	const header = `is not a section: write [Name], or [Name "part"], on a line of its own`
 	return map[string]problem{
 		"no Secret data": {nil, "it lacks key vsphere.conf: add the file that kube-controller-manager reads by --cloud-config"},
