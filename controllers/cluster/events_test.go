@@ -136,8 +136,9 @@ func TestHaltsAndTheirEndsAreTold(t *testing.T) {
 		decide func(*migration.Decision)
 		want   string
 	}{
-		"the end of a failure": {passes.StalledAlready, passes.Waiting("WaitingForMachines", "Waiting."), "Normal Resumed No one has to act any " +
-			"more: BlockedMachines is over."},
+		"the end of a failure": {passes.StalledAlready, passes.Waiting("WaitingForMachines", "Waiting."),
+			"Normal Resumed No one has to act any " +
+				"more: BlockedMachines is over."},
 		"a pause": {passes.Paused, passes.Nothing, "Normal Paused spec.paused was set: the controller changes nothing. By anna."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +173,9 @@ func TestDeletionsAreTold(t *testing.T) {
 	o.reconciler.reporter().tell(s, after.Status, reported(t, s).Status)
 	g.Expect(o.events()).To(BeEmpty(), "once")
 
-	s = passOf(after, passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, passes.Doing(outcome.ActionRelease, "Letting the Cluster go: its "+
-		"control plane is gone.")))
+	s = passOf(after,
+		passes.Decided(ucv1.OriginMigrating, ucv1.StepHandover, passes.Doing(outcome.ActionRelease, "Letting the Cluster go: its "+
+			"control plane is gone.")))
 	s.ActErr = errors.New("the API server is gone")
 	report := func() { _ = o.reconciler.reporter().report(t.Context(), s) }
 	g.Expect(report).To(Panic(), "it goes on to write a status, which this test has no client for")

@@ -29,11 +29,15 @@ func TestEventsNameWhatTheyAreAbout(t *testing.T) {
 		decide func(*migration.Decision)
 		want   runtime.Object
 	}{
-		"a step whose action changes something": {passes.AtStep(ucv1.StepMachineController), ucv1.StepRoll, func(d *migration.Decision) {
-			d.Action = &outcome.Action{Kind: outcome.ActionRollMachineDeployment, Why: "Rolling.", Objects: passes.Refs(2)}
-		}, &corev1.ObjectReference{Kind: "MachineDeployment", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pool-0"}},
+		"a step whose action changes something": {passes.AtStep(ucv1.StepMachineController), ucv1.StepRoll,
+			func(d *migration.Decision) {
+				d.Action = &outcome.Action{Kind: outcome.ActionRollMachineDeployment, Why: "Rolling.", Objects: passes.Refs(2)}
+			}, &corev1.ObjectReference{
+				Kind: "MachineDeployment", APIVersion: "cluster.k8s.io/v1alpha1", Namespace: "kube-system", Name: "pool-0",
+			}},
 		"a step that waits": {passes.AtStep(ucv1.StepAddons), ucv1.StepHandover, passes.Waiting("ProvingSilence", "Waiting."), kcm},
-		"a step of the machine-controller": {passes.AtStep(ucv1.StepHandover), ucv1.StepMachineController, passes.Waiting("RollingOut", "Waiting."),
+		"a step of the machine-controller": {passes.AtStep(ucv1.StepHandover), ucv1.StepMachineController,
+			passes.Waiting("RollingOut", "Waiting."),
 			&corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "user", Name: "machine-controller"}},
 		"the same in the user cluster": {func(c *ucv1.Cluster) {
 			passes.AtStep(ucv1.StepHandover)(c)

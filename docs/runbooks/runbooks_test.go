@@ -211,8 +211,10 @@ func TestOperationsListEveryRunbook(t *testing.T) {
 
 func TestARunbookIsReadBySections(t *testing.T) {
 	g := NewWithT(t)
-	runbook := runbooks.Runbook{Reason: "Late", Text: "# Late\n\n## Meaning\n\nIt is **late**, see\n[`Early`](Early.md).\n\nMore.\n\n## Checks\n\n" +
-		"Look.\n\n```sh\n# user cluster\nkubectl get nodes\nkubectl get pods\n```\n\n```sh\n# anywhere, only at night\ntrue\n```\n\n```console\n$ not this\n```\n\n## Remedy\n\n| a |\n"}
+	runbook := runbooks.Runbook{Reason: "Late",
+		Text: "# Late\n\n## Meaning\n\nIt is **late**, see\n[`Early`](Early.md).\n\nMore.\n\n## Checks\n\n" +
+			"Look.\n\n```sh\n# user cluster\nkubectl get nodes\nkubectl get pods\n```\n\n```sh\n# anywhere, only at night\ntrue\n```\n\n" +
+			"```console\n$ not this\n```\n\n## Remedy\n\n| a |\n"}
 	g.Expect(runbook.Paragraph(runbooks.Meaning)).To(Equal("It is late, see Early."))
 	g.Expect(runbook.Paragraph(runbooks.Remedy)).To(BeEmpty(), "a table is no prose")
 	g.Expect(runbook.Blocks(runbooks.Checks)).To(Equal([]runbooks.Block{

@@ -16,13 +16,15 @@ import (
 func whole() observation.Inventory {
 	return observation.Inventory{
 		Version: observation.InventoryVersion, Routes: 1,
-		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}, Annotations: map[string]string{
-			"service.beta.kubernetes.io/aws-load-balancer-type": "nlb", "team": "web",
-		}}},
+		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"},
+			Annotations: map[string]string{
+				"service.beta.kubernetes.io/aws-load-balancer-type": "nlb", "team": "web",
+			}}},
 		Volumes: []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
 		Nodes: []observation.NodeRecord{
-			{Name: "n1", UID: "uid-n1", ProviderID: "openstack:///n1", Addresses: []string{"InternalIP 10.0.0.1"}, PodCIDRs: []string{"10.1.0.0/24"},
-				Routed: true, Machine: "ma", Labels: map[string]string{"topology.kubernetes.io/zone": "a", "team": "web"}},
+			{Name: "n1", UID: "uid-n1", ProviderID: "openstack:///n1", Addresses: []string{"InternalIP 10.0.0.1"},
+				PodCIDRs: []string{"10.1.0.0/24"},
+				Routed:   true, Machine: "ma", Labels: map[string]string{"topology.kubernetes.io/zone": "a", "team": "web"}},
 			{Name: "edge", UID: "uid-edge", Addresses: []string{"InternalIP 10.0.0.2"}},
 		},
 		Attachments:    []observation.Attachment{{Attacher: "cinder.csi.openstack.org", Node: "n1", Volume: "pv"}},
@@ -50,7 +52,9 @@ func observing(before, now observation.Inventory) observation.Observation {
 	return observation.Observation{
 		Cluster: cluster, Baseline: observation.Known(before), Inventory: observation.Known(now),
 		Machines: observation.Known(oneMachine()),
-		Gone:     observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
+		Gone: observation.Known(map[string]observation.Gone{
+			"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"},
+		}),
 	}
 }
 
@@ -214,8 +218,8 @@ func TestCompareSaysWhatBecameOfNodes(t *testing.T) {
 			now: without, unexplained: []string{"Node n1 is gone, and its Machine kube-system/workers-2-a is still there"},
 		},
 		"one that was deleted and joined again": {
-			now: func(i *observation.Inventory) { i.Nodes[1].UID = "uid-edge-2" }, unexplained: []string{"Node edge was deleted and joined again"},
-			explained: []string{"Node edge is new"},
+			now:         func(i *observation.Inventory) { i.Nodes[1].UID = "uid-edge-2" },
+			unexplained: []string{"Node edge was deleted and joined again"}, explained: []string{"Node edge is new"},
 		},
 		"one without a Machine that a person deleted": {
 			now: func(i *observation.Inventory) { i.Nodes = i.Nodes[:1] }, explained: []string{"Node edge is gone"},
@@ -377,9 +381,10 @@ func TestTheInventoryOfALargeClusterFitsIntoASecret(t *testing.T) {
 	inventory := observation.Inventory{Version: observation.InventoryVersion}
 	for i := range 5000 {
 		id := observation.Inventory{Routes: i + 1}.Digest() // As good as random.
-		inventory.Nodes = append(inventory.Nodes, observation.NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
-			Addresses: []string{fmt.Sprintf("InternalIP 10.%d.%d.%d", i%200, i%97, i%251)}, Machine: id[10:42],
-			Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
+		inventory.Nodes = append(inventory.Nodes,
+			observation.NodeRecord{Name: "workers-" + id[:5], UID: id[:32], ProviderID: "openstack:///" + id[20:52],
+				Addresses: []string{fmt.Sprintf("InternalIP 10.%d.%d.%d", i%200, i%97, i%251)}, Machine: id[10:42],
+				Labels: map[string]string{"topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "m1.large"}})
 		inventory.Volumes = append(
 			inventory.Volumes, observation.Volume{Name: "pvc-" + id[32:], UID: id[:32], Phase: "Bound", Claim: "web/data-" + id[:4]},
 		)

@@ -198,7 +198,8 @@ func TestStaticControlPlaneHasTheOthersThatAreNamed(t *testing.T) {
 	apiServer.Name, apiServer.UID, apiServer.Spec.Containers[0].Name = "kube-apiserver-cp-0", "api", kubeAPIServer
 	setState(apiServer, running("containerd://api"))
 	cluster := staticCluster()
-	cluster.Spec.ControlPlane.KubeAPIServer, cluster.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{}, &ucv1.ControlPlaneComponent{}
+	cluster.Spec.ControlPlane.KubeAPIServer, cluster.Spec.ControlPlane.KubeScheduler = &ucv1.ControlPlaneComponent{},
+		&ucv1.ControlPlaneComponent{}
 	user := testClient(interceptor.Funcs{}, controlPlaneNode("cp-0"), mirrorOf("cp-0", "new", silentFlag), apiServer)
 	plane := reader.StaticControlPlane(t.Context(), cluster, user).Value()
 	g.Expect(plane.Others).To(HaveLen(2))

@@ -33,7 +33,8 @@ func lock(name string, names ...string) *leadermigration.Lock {
 
 // full lists all cloud loops by both generations of names.
 func full(name string) *leadermigration.Lock {
-	return lock(name, "service", "route", "cloud-node-lifecycle", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")
+	return lock(name, "service", "route", "cloud-node-lifecycle", "service-lb-controller", "node-route-controller",
+		"cloud-node-lifecycle-controller")
 }
 
 // only puts all entries of a lock on one manager.
@@ -115,11 +116,13 @@ func TestNamesOfLocks(t *testing.T) {
 	checkAll(t, map[string]checkCase{
 		"a lock that goes from KCM of one minor to CCM of the next one is fine": {
 			configurations: []leadermigration.Configuration{
-				at(kcm, "1.29.3", full("a")), at(kcm, "1.29.14", full("a")), at(ccm, "1.30.1", full("a")), at(kcm, "1.30.1", nil), at(ccm, "1.31.0", nil),
+				at(kcm, "1.29.3", full("a")), at(kcm, "1.29.14", full("a")), at(ccm, "1.30.1", full("a")), at(kcm, "1.30.1", nil),
+				at(ccm, "1.31.0", nil),
 			},
 		},
 		"the same with each manager named is fine": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.21.3", only(full("a"), kcm)), at(ccm, "1.22", only(full("a"), ccm))},
+			configurations: []leadermigration.Configuration{at(kcm, "1.21.3", only(full("a"), kcm)),
+				at(ccm, "1.22", only(full("a"), ccm))},
 		},
 		"two locks that move one after the other are fine, when each process has one": {
 			configurations: []leadermigration.Configuration{
@@ -128,8 +131,9 @@ func TestNamesOfLocks(t *testing.T) {
 			},
 		},
 		"a second lock does not cover the loops that no lock has moved before": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("b", "node-ipam-controller")), at(ccm, "1.30", lock("b", "node-ipam-controller"))},
-			rules:          []leadermigration.Rule{leadermigration.RunsOnce}, lock: "b", loops: allLoops(),
+			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("b", "node-ipam-controller")),
+				at(ccm, "1.30", lock("b", "node-ipam-controller"))},
+			rules: []leadermigration.Rule{leadermigration.RunsOnce}, lock: "b", loops: allLoops(),
 			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "both can run at once",
 		},
 		"a lock with the name of a main lock is refused": {
@@ -157,22 +161,26 @@ func TestLoopsOfALock(t *testing.T) {
 			configurations: []leadermigration.Configuration{
 				at(kcm, "1.29", full("a")), at(ccm, "1.30", lock("a", "service-lb-controller", "cloud-node-lifecycle-controller")),
 			},
-			rules: []leadermigration.Rule{leadermigration.ImmutableLoops, leadermigration.RunsOnce}, lock: "a", loops: []leadermigration.Loop{"route"},
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"},
-			says:     "holds [cloud-node-lifecycle, route, service] in kube-controller-manager 1.29 and [cloud-node-lifecycle, service] in cloud-controller-manager 1.30",
-			advises:  "the same loops in both",
+			rules: []leadermigration.Rule{leadermigration.ImmutableLoops, leadermigration.RunsOnce}, lock: "a",
+			loops: []leadermigration.Loop{"route"}, releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"},
+			says: "holds [cloud-node-lifecycle, route, service] in kube-controller-manager 1.29 and [cloud-node-lifecycle, service] " +
+				"in cloud-controller-manager 1.30",
+			advises: "the same loops in both",
 		},
 		"a loop that joins the lock later is named": {
 			configurations: []leadermigration.Configuration{
-				at(kcm, "1.29", full("a")), at(ccm, "1.30", lock("a", "node-ipam-controller", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")),
+				at(kcm, "1.29", full("a")),
+				at(ccm, "1.30", lock("a", "node-ipam-controller", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")),
 			},
 			rules: []leadermigration.Rule{leadermigration.ImmutableLoops}, lock: "a", loops: []leadermigration.Loop{"nodeipam"},
 			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "nodeipam",
 		},
 		"two locks with the same loop do not exclude each other": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", full("a")), at(ccm, "1.30", full("b"))},
-			rules:          []leadermigration.Rule{leadermigration.NoSharedLoop, leadermigration.BesideArmedKCM, leadermigration.RunsOnce}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "Lock b holds", advises: "one lock only",
+			rules:          []leadermigration.Rule{leadermigration.NoSharedLoop, leadermigration.BesideArmedKCM, leadermigration.RunsOnce},
+			lock:           "a", loops: allLoops(),
+			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "Lock b holds",
+			advises: "one lock only",
 		},
 	})
 }
@@ -182,7 +190,8 @@ func TestManagersOfALock(t *testing.T) {
 		"a lock that runs in both managers in one minor is refused": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29.3", full("a")), at(ccm, "1.29.5", full("a"))},
 			rules:          []leadermigration.Rule{leadermigration.OneManager}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29.3", "cloud-controller-manager 1.29.5"}, says: "In 1.29 the lock runs both", advises: "CCM from the next one on",
+			releases: []string{"kube-controller-manager 1.29.3", "cloud-controller-manager 1.29.5"}, says: "In 1.29 the lock runs both",
+			advises: "CCM from the next one on",
 		},
 		"a lock that runs in both managers in one minor is a warning where that is meant": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29.3", full("a")), at(ccm, "1.29.5", full("a"))},
@@ -193,16 +202,19 @@ func TestManagersOfALock(t *testing.T) {
 		"a patch release that arms KCM changes the lock": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29.3", nil), at(kcm, "1.29.5", full("a"))},
 			rules:          []leadermigration.Rule{leadermigration.PatchesKeepLocks}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29.5", "kube-controller-manager 1.29.3"}, says: "1.29.3 has no lock", advises: "with the next minor",
+			releases: []string{"kube-controller-manager 1.29.5", "kube-controller-manager 1.29.3"}, says: "1.29.3 has no lock",
+			advises: "with the next minor",
 		},
 		"a patch release that changes who runs a loop changes the lock": {
-			configurations: []leadermigration.Configuration{at(ccm, "1.30.1", full("a")), at(ccm, "1.30.2", only(full("a"), kcm)), at(kcm, "1.29", full("a"))},
-			rules:          []leadermigration.Rule{leadermigration.PatchesKeepLocks}, lock: "a", loops: allLoops(),
+			configurations: []leadermigration.Configuration{at(ccm, "1.30.1", full("a")), at(ccm, "1.30.2", only(full("a"), kcm)),
+				at(kcm, "1.29", full("a"))},
+			rules: []leadermigration.Rule{leadermigration.PatchesKeepLocks}, lock: "a", loops: allLoops(),
 			releases: []string{"cloud-controller-manager 1.30.1", "cloud-controller-manager 1.30.2"}, says: "service: nowhere",
 		},
 		"two patch releases with files that differ in words only are the same": {
 			configurations: []leadermigration.Configuration{
-				at(kcm, "1.29.3", full("a")), at(kcm, "1.29.5", lock("a", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")),
+				at(kcm, "1.29.3", full("a")),
+				at(kcm, "1.29.5", lock("a", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")),
 			},
 		},
 	})
@@ -212,14 +224,18 @@ func TestNumberOfLocks(t *testing.T) {
 	checkAll(t, map[string]checkCase{
 		"three locks are a warning": {
 			configurations: []leadermigration.Configuration{
-				at(kcm, "1.27", lock("a", "service")), at(kcm, "1.28", lock("b", "node-route-controller")), at(kcm, "1.29", lock("c", "cloud-node-lifecycle-controller")),
+				at(kcm, "1.27", lock("a", "service")), at(kcm, "1.28", lock("b", "node-route-controller")),
+				at(kcm, "1.29", lock("c", "cloud-node-lifecycle-controller")),
 			},
-			rules: []leadermigration.Rule{leadermigration.AtMostTwoLocks}, lock: "a, b, c", loops: []leadermigration.Loop{"service", "route", "cloud-node-lifecycle"},
-			releases: []string{"kube-controller-manager 1.27", "kube-controller-manager 1.28", "kube-controller-manager 1.29"}, says: "There are 3 locks", warning: true,
+			rules: []leadermigration.Rule{leadermigration.AtMostTwoLocks}, lock: "a, b, c",
+			loops:    []leadermigration.Loop{"service", "route", "cloud-node-lifecycle"},
+			releases: []string{"kube-controller-manager 1.27", "kube-controller-manager 1.28", "kube-controller-manager 1.29"},
+			says:     "There are 3 locks", warning: true,
 		},
 		"two locks for one process are one too many": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.29.3", lock("a", "service-lb-controller")), at(kcm, "1.29.3", lock("b", "node-route-controller"))},
-			rules:          []leadermigration.Rule{leadermigration.OneLockPerProcess}, lock: "a", loops: []leadermigration.Loop{"service"},
+			configurations: []leadermigration.Configuration{at(kcm, "1.29.3", lock("a", "service-lb-controller")),
+				at(kcm, "1.29.3", lock("b", "node-route-controller"))},
+			rules: []leadermigration.Rule{leadermigration.OneLockPerProcess}, lock: "a", loops: []leadermigration.Loop{"service"},
 			releases: []string{"kube-controller-manager 1.29.3"}, says: "locks a and b", advises: "one lock",
 		},
 	})
@@ -229,11 +245,14 @@ func TestMinorsOfALock(t *testing.T) {
 	checkAll(t, map[string]checkCase{
 		"a lock that skips a minor is lost on the way": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.27", full("a")), at(ccm, "1.29", full("a"))},
-			rules:          []leadermigration.Rule{leadermigration.NextMinor, leadermigration.BesideArmedKCM}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.27", "cloud-controller-manager 1.29"}, says: "leaves kube-controller-manager 1.27", advises: "CCM 1.28",
+			rules:          []leadermigration.Rule{leadermigration.NextMinor, leadermigration.BesideArmedKCM}, lock: "a",
+			loops:    allLoops(),
+			releases: []string{"kube-controller-manager 1.27", "cloud-controller-manager 1.29"},
+			says:     "leaves kube-controller-manager 1.27", advises: "CCM 1.28",
 		},
 		"a lock that CCM keeps for another minor is fine": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.28", full("a")), at(ccm, "1.29", full("a")), at(ccm, "1.30", full("a"))},
+			configurations: []leadermigration.Configuration{at(kcm, "1.28", full("a")), at(ccm, "1.29", full("a")),
+				at(ccm, "1.30", full("a"))},
 		},
 	})
 }
@@ -243,12 +262,14 @@ func TestWhatRunsWhere(t *testing.T) {
 		"a CCM with a lock beside a KCM that has none runs the loops a second time": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", nil), at(ccm, "1.30", full("a"))},
 			rules:          []leadermigration.Rule{leadermigration.BesideArmedKCM}, lock: "a", loops: allLoops(),
-			releases: []string{"cloud-controller-manager 1.30"}, says: "No kube-controller-manager of 1.29 or 1.30 has the lock", advises: "Arm every replica of KCM",
+			releases: []string{"cloud-controller-manager 1.30"}, says: "No kube-controller-manager of 1.29 or 1.30 has the lock",
+			advises: "Arm every replica of KCM",
 		},
 		"a CCM without the lock beside a KCM that has it runs the loops a second time": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", full("a")), at(ccm, "1.30", nil)},
 			rules:          []leadermigration.Rule{leadermigration.RunsOnce}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "cloud-controller-manager 1.30 runs cloud-node-lifecycle, route, service under the main lock",
+			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"},
+			says:     "cloud-controller-manager 1.30 runs cloud-node-lifecycle, route, service under the main lock",
 		},
 		"upstream's built-in default was right before 1.28": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.26", builtIn(26)), at(ccm, "1.27", builtIn(27))},
@@ -256,20 +277,29 @@ func TestWhatRunsWhere(t *testing.T) {
 		"upstream's built-in default runs service and route twice from 1.28 on": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", builtIn(29)), at(ccm, "1.30", builtIn(30))},
 			rules: []leadermigration.Rule{
-				leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.RunsOnce,
+				leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames,
+				leadermigration.RunsOnce,
 			},
-			lock: "cloud-provider-extraction-migration", loops: []leadermigration.Loop{"route"}, releases: []string{"kube-controller-manager 1.29"},
-			says: "1.29 compares the name node-route-controller, and the lock lists only route-controller", advises: "List node-route-controller",
+			lock: "cloud-provider-extraction-migration", loops: []leadermigration.Loop{"route"},
+			releases: []string{"kube-controller-manager 1.29"},
+			says:     "1.29 compares the name node-route-controller, and the lock lists only route-controller",
+			advises:  "List node-route-controller",
 		},
 		"a KCM of 1.27 and a CCM of 1.28 with the old names run everything twice": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.27", lock("a", "service", "route", "cloud-node-lifecycle")), at(ccm, "1.28", lock("a", "service", "route", "cloud-node-lifecycle"))},
-			rules:          []leadermigration.Rule{leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.RunsOnce},
-			lock:           "a", loops: []leadermigration.Loop{"service"}, releases: []string{"cloud-controller-manager 1.28"}, says: "service-lb-controller",
+			configurations: []leadermigration.Configuration{at(kcm, "1.27", lock("a", "service", "route", "cloud-node-lifecycle")),
+				at(ccm, "1.28", lock("a", "service", "route", "cloud-node-lifecycle"))},
+			rules: []leadermigration.Rule{leadermigration.ComparedNames, leadermigration.ComparedNames, leadermigration.ComparedNames,
+				leadermigration.RunsOnce},
+			lock: "a", loops: []leadermigration.Loop{"service"}, releases: []string{"cloud-controller-manager 1.28"},
+			says: "service-lb-controller",
 		},
 		"a loop that both sides keep out of the lock runs twice": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("a", "service-lb-controller")), at(ccm, "1.30", lock("a", "service-lb-controller"))},
-			rules:          []leadermigration.Rule{leadermigration.RunsOnce}, lock: "a", loops: []leadermigration.Loop{"cloud-node-lifecycle", "route"},
-			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"}, says: "runs cloud-node-lifecycle, route under the main lock",
+			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("a", "service-lb-controller")),
+				at(ccm, "1.30", lock("a", "service-lb-controller"))},
+			rules: []leadermigration.Rule{leadermigration.RunsOnce}, lock: "a",
+			loops:    []leadermigration.Loop{"cloud-node-lifecycle", "route"},
+			releases: []string{"kube-controller-manager 1.29", "cloud-controller-manager 1.30"},
+			says:     "runs cloud-node-lifecycle, route under the main lock",
 		},
 	})
 }
@@ -278,27 +308,31 @@ func TestNamesAndComponents(t *testing.T) {
 	checkAll(t, map[string]checkCase{
 		"a name that no version knows is a warning": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", lock("a", "servce-lb-controller"))},
-			rules:          []leadermigration.Rule{leadermigration.ComparedNames}, lock: "a", loops: []leadermigration.Loop{"servce-lb-controller"}, warning: true,
+			rules:          []leadermigration.Rule{leadermigration.ComparedNames}, lock: "a",
+			loops: []leadermigration.Loop{"servce-lb-controller"}, warning: true,
 			releases: []string{"kube-controller-manager 1.29"}, says: "is the name of no loop",
 		},
 		"a component that no version knows runs its loop nowhere": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", only(lock("a", "service-lb-controller"), "kcm"))},
-			rules:          []leadermigration.Rule{leadermigration.KnownComponent, leadermigration.RunsSomewhere}, lock: "a", loops: []leadermigration.Loop{"service"},
+			rules:          []leadermigration.Rule{leadermigration.KnownComponent, leadermigration.RunsSomewhere}, lock: "a",
+			loops:    []leadermigration.Loop{"service"},
 			releases: []string{"kube-controller-manager 1.29"}, says: "knows no component \"kcm\"",
 		},
 		"the wildcard is unknown in 1.21": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.21", lock("a", "service"))},
-			rules:          []leadermigration.Rule{leadermigration.KnownComponent, leadermigration.RunsSomewhere}, lock: "a", loops: []leadermigration.Loop{"service"},
-			releases: []string{"kube-controller-manager 1.21"}, says: "knows no component \"*\"",
+			rules:          []leadermigration.Rule{leadermigration.KnownComponent, leadermigration.RunsSomewhere}, lock: "a",
+			loops: []leadermigration.Loop{"service"}, releases: []string{"kube-controller-manager 1.21"}, says: "knows no component \"*\"",
 		},
 		"a loop that KCM leaves to a CCM that is not there runs nowhere": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.29", only(full("a"), ccm))},
 			rules:          []leadermigration.Rule{leadermigration.RunsSomewhere}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.29"}, says: "In 1.29 none of the managers", advises: "Name as component the manager",
+			releases: []string{"kube-controller-manager 1.29"}, says: "In 1.29 none of the managers",
+			advises: "Name as component the manager",
 		},
 		"a lock on Endpoints excludes no one": {
-			configurations: []leadermigration.Configuration{at(kcm, "1.29", &leadermigration.Lock{Name: "a", ResourceLock: leadermigration.Endpoints, Entries: full("a").Entries})},
-			rules:          []leadermigration.Rule{leadermigration.LockKind}, lock: "a", loops: allLoops(),
+			configurations: []leadermigration.Configuration{at(kcm, "1.29",
+				&leadermigration.Lock{Name: "a", ResourceLock: leadermigration.Endpoints, Entries: full("a").Entries})},
+			rules: []leadermigration.Rule{leadermigration.LockKind}, lock: "a", loops: allLoops(),
 			releases: []string{"kube-controller-manager 1.29"}, says: "endpoints", advises: "leases",
 		},
 	})
@@ -309,7 +343,8 @@ func TestVersionsAndProviders(t *testing.T) {
 		"a KCM that dies of the lock is refused": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.36.3", full("a"))},
 			rules:          []leadermigration.Rule{leadermigration.NotKnownBad, leadermigration.InTree}, lock: "a", loops: allLoops(),
-			releases: []string{"kube-controller-manager 1.36.3"}, says: "is already registered", advises: "Take --enable-leader-migration out",
+			releases: []string{"kube-controller-manager 1.36.3"}, says: "is already registered",
+			advises: "Take --enable-leader-migration out",
 		},
 		"a KCM that has no cloud loops any more holds nothing": {
 			configurations: []leadermigration.Configuration{at(kcm, "1.32", full("a"))},
@@ -335,7 +370,8 @@ func TestVersionsAndProviders(t *testing.T) {
 		},
 		"a component that is no manager is refused": {
 			configurations: []leadermigration.Configuration{at("kube-scheduler", "1.29", nil)},
-			rules:          []leadermigration.Rule{leadermigration.KnownComponent}, releases: []string{"kube-scheduler 1.29"}, says: "is no manager",
+			rules:          []leadermigration.Rule{leadermigration.KnownComponent}, releases: []string{"kube-scheduler 1.29"},
+			says: "is no manager",
 		},
 	})
 }
@@ -352,7 +388,8 @@ func TestSkew(t *testing.T) {
 		"a CCM that is newer than the API server is refused": {
 			configurations: handedOver, change: func(c *leadermigration.Cluster) { c.APIServers = versions("1.29.3") },
 			rules: []leadermigration.Rule{leadermigration.Skew}, lock: "a", loops: allLoops(),
-			releases: []string{"cloud-controller-manager 1.30.1", "kube-apiserver 1.29.3"}, says: "newer than kube-apiserver", advises: "1.30 or 1.31",
+			releases: []string{"cloud-controller-manager 1.30.1", "kube-apiserver 1.29.3"}, says: "newer than kube-apiserver",
+			advises: "1.30 or 1.31",
 		},
 		"a CCM that is two minors older is refused": {
 			configurations: handedOver[1:], change: func(c *leadermigration.Cluster) { c.APIServers = versions("1.32") },

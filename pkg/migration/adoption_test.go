@@ -39,7 +39,8 @@ func plannedAgo(d time.Duration, lines ...string) *ucv1.AdoptionStatus {
 
 func TestAdoption(t *testing.T) {
 	set := theirs("spec.replicas", "spec.template.spec.containers[ccm].image", "spec.template.spec.nodeName")
-	const line = "Deployment kube-system/ccm (Helm release occm): spec.replicas, spec.template.spec.containers[ccm].image, spec.template.spec.nodeName"
+	const line = "Deployment kube-system/ccm (Helm release occm): spec.replicas, spec.template.spec.containers[ccm].image, " +
+		"spec.template.spec.nodeName"
 	never := func() Observation {
 		o := adopting(set, nil)()
 		o.Cluster.Spec.Addons.Adoption = ""
@@ -48,8 +49,10 @@ func TestAdoption(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"without it the message says what it would change, and how to see all of it": {
 			given: never, step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{
-				"were not created for this Cluster: Deployment kube-system/ccm (Helm release occm). Delete them, or set spec.addons.adoption to Adopt",
-				"spec.replicas, spec.template.spec.containers[ccm].image and 1 more field", "ccm-migration-controller adoption alpha -n user-alpha",
+				"were not created for this Cluster: Deployment kube-system/ccm (Helm release occm). Delete them, or set " +
+					"spec.addons.adoption to Adopt",
+				"spec.replicas, spec.template.spec.containers[ccm].image and 1 more field",
+				"ccm-migration-controller adoption alpha -n user-alpha",
 			},
 		},
 		"why a driver does not satisfy is said": {
@@ -64,14 +67,18 @@ func TestAdoption(t *testing.T) {
 					},
 				)
 			},
-			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"were not created for this Cluster: CSIDriver cinder; CSIDriver cinder is registered on 0 of 2 Nodes. Delete them"},
+			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{
+				"were not created for this Cluster: CSIDriver cinder; CSIDriver cinder is registered on 0 of 2 Nodes. Delete them",
+			},
 		},
 		"with it the plan is written first": {
-			given: adopting(set, nil), step: ucv1.StepAddons, action: outcome.ActionRecord, says: []string{"before it is done", "spec.replicas"},
+			given: adopting(set, nil), step: ucv1.StepAddons, action: outcome.ActionRecord,
+			says:  []string{"before it is done", "spec.replicas"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption).To(HaveValue(Equal(*plannedAgo(0, line)))) },
 		},
 		"a plan that stands there for less than a minute is waited for": {
-			given: adopting(set, plannedAgo(40*time.Second, line)), step: ucv1.StepAddons, wait: ucv1.AdoptionPlannedReason, says: []string{"To keep them"},
+			given: adopting(set, plannedAgo(40*time.Second, line)), step: ucv1.StepAddons, wait: ucv1.AdoptionPlannedReason,
+			says: []string{"To keep them"},
 		},
 		"then it is done": {given: adopting(set, plannedAgo(time.Minute, "another", line)), step: ucv1.StepAddons, action: outcome.ActionApplyAddons},
 		"another change is another plan": {
@@ -79,8 +86,11 @@ func TestAdoption(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Adoption.Changes).To(Equal([]string{line})) },
 		},
 		"what the API server refuses is not tried": {
-			given: adopting(observation.AddonSet{Foreign: messages.Said("a"), Takeovers: []observation.Takeover{{Object: "a", Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
-			step:  ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"cannot be adopted: a: the API server refuses the change of spec.selector", "Delete them."},
+			given: adopting(observation.AddonSet{Foreign: messages.Said("a"),
+				Takeovers: []observation.Takeover{{Object: "a",
+					Problem: "the API server refuses the change of spec.selector, which is immutable"}}}, nil),
+			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
+			says: []string{"cannot be adopted: a: the API server refuses the change of spec.selector", "Delete them."},
 		},
 	})
 }

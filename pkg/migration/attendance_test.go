@@ -59,7 +59,8 @@ func runAttendance(t *testing.T, cases map[string]attendanceCase) {
 func gap(ended time.Duration) func() Observation {
 	return func() Observation {
 		o := fenced()
-		o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(ended+time.Minute), stampAgo(ended+time.Minute)
+		o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(ended+time.Minute),
+			stampAgo(ended+time.Minute)
 		o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(ended)
 		o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 		o.Fence, o.CCMLease = observation.Known(
@@ -77,8 +78,11 @@ func unreadable(message string) func(*Observation) {
 func cutOff(reason, message string) func(*Observation) {
 	return func(o *Observation) {
 		o.Connection = observation.Connection{Reason: reason, Message: message}
-		o.KCMLease, o.CCMLease, o.Lock = observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lock]("no")
-		o.Addons, o.Fence, o.Nodes, o.ForeignCCMs = observation.Unknown[observation.Addons]("no"), observation.Unknown[observation.Fence]("no"), observation.Unknown[[]observation.Node]("no"), observation.Unknown[[]observation.ForeignCCM]("no")
+		o.KCMLease, o.CCMLease, o.Lock = observation.Unknown[observation.Lease]("no"), observation.Unknown[observation.Lease]("no"),
+			observation.Unknown[observation.Lock]("no")
+		o.Addons, o.Fence, o.Nodes, o.ForeignCCMs = observation.Unknown[observation.Addons]("no"),
+			observation.Unknown[observation.Fence]("no"), observation.Unknown[[]observation.Node]("no"),
+			observation.Unknown[[]observation.ForeignCCM]("no")
 	}
 }
 
@@ -97,13 +101,14 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 		"KCM in-tree, before anything is touched": {given: loud, status: yes, reason: ucv1.AttendedReason, says: "KCM leads"},
 		"the CCM of a finished cluster":           {given: finished, status: yes, reason: ucv1.AttendedReason, says: "The CCM leads"},
 		"a CCM that leads forgets that none did": {
-			given: finished, when: func(o *Observation) { o.Cluster.Status.UnattendedSince = stampAgo(time.Hour) }, status: yes, reason: ucv1.AttendedReason,
+			given: finished, when: func(o *Observation) { o.Cluster.Status.UnattendedSince = stampAgo(time.Hour) }, status: yes,
+			reason: ucv1.AttendedReason,
 		},
 		"the holder of the migration lock": {
 			given: gap(time.Minute), when: func(o *Observation) {
 				o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
-				o.Lock = observation.Known(observation.Lock{Lease: observation.Lease{Holder: "new_1", DurationSeconds: 15, AcquireTime: ago(time.Minute), RenewTime: ago(time.Second),
-					ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}})
+				o.Lock = observation.Known(observation.Lock{Lease: observation.Lease{Holder: "new_1", DurationSeconds: 15,
+					AcquireTime: ago(time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}})
 			}, status: yes, reason: ucv1.AttendedReason, says: "migration lock",
 		},
 		"a Lease that is not renewed is no manager": {
@@ -111,7 +116,8 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 			says: "any more",
 		},
 		"a Lease that was only acquired may be of a manager that crashes": {
-			given: finished, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.AcquireTime = l.RenewTime }) }, status: unknown, reason: ucv1.LookingReason, unsure: true,
+			given: finished, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.AcquireTime = l.RenewTime }) },
+			status: unknown, reason: ucv1.LookingReason, unsure: true,
 		},
 		"a Lease that is seen for the first time proves no manager": {
 			given: finished, when: func(o *Observation) {
@@ -119,10 +125,12 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 			}, status: unknown, reason: ucv1.LookingReason, unsure: true,
 		},
 		"one that was attended and cannot be looked at is unknown": {
-			given: finished, when: cutOff(ucv1.UnreachableReason, "The API server refuses connections"), status: unknown, reason: ucv1.CouldNotLookReason,
+			given: finished, when: cutOff(ucv1.UnreachableReason, "The API server refuses connections"), status: unknown,
+			reason: ucv1.CouldNotLookReason,
 		},
 		"also when the Secret is gone": {
-			given: finished, when: cutOff(ucv1.KubeconfigMissingReason, "The Secret is missing"), status: unknown, reason: ucv1.CouldNotLookReason,
+			given: finished, when: cutOff(ucv1.KubeconfigMissingReason, "The Secret is missing"), status: unknown,
+			reason: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -161,7 +169,8 @@ func TestThatNoManagerRunsTheCloudLoops(t *testing.T) {
 				o.Addons = observation.Known(
 					observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("Deployment kube-system/ccm crashes.")}},
 				)
-			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second, says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
+			}, status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second,
+			says: "the CCM does not lead (Deployment kube-system/ccm crashes)",
 		},
 		"a CCM that is left to another tool says who has to apply it": {
 			given: finished, when: released(stopped(30 * time.Second)),
@@ -207,33 +216,39 @@ func TestWhatIsNoManagerOfTheCloudLoops(t *testing.T) {
 
 func TestTheGapOfAHandOver(t *testing.T) {
 	const no, unattended = metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason
-	const refused, closed = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials", "The API server refuses connections"
+	const refused, closed = "The kubeconfig in Secret user-alpha/alpha-kubeconfig has no credentials",
+		"The API server refuses connections"
 	const missing = "Secret user-alpha/alpha-kubeconfig, key value is missing or empty"
 	runAttendance(t, map[string]attendanceCase{
 		"they are unattended since the end of KCM's process": {given: gap(3 * time.Second), status: no, reason: unattended, since: 3 * time.Second, says: "no process of Deployment"},
 		"also when the credentials are lost in it": {
-			given: gap(30 * time.Second), when: unreadable(refused), status: no, reason: unattended, since: 30 * time.Second, says: refused,
+			given: gap(30 * time.Second), when: unreadable(refused), status: no, reason: unattended, since: 30 * time.Second,
+			says: refused,
 		},
 		"after a minute they are overdue, and the loops are named": {
 			given: gap(time.Minute), when: unreadable(refused), status: no, reason: unattended, since: time.Minute, overdue: true,
-			says: "No manager has run the cloud loops (cloud-node-lifecycle-controller, node-route-controller, service-lb-controller) since 2026-01-01T11:59:00Z",
+			says: "No manager has run the cloud loops (cloud-node-lifecycle-controller, node-route-controller, service-lb-controller) " +
+				"since 2026-01-01T11:59:00Z",
 		},
 		"after two a person is called, whatever else is waited for": {
-			given: gap(2 * time.Minute), when: unreadable(refused), status: no, reason: unattended, since: 2 * time.Minute, overdue: true, person: true, says: refused,
+			given: gap(2 * time.Minute), when: unreadable(refused), status: no, reason: unattended, since: 2 * time.Minute, overdue: true,
+			person: true, says: refused,
 		},
 		"a server that refuses connections hides nothing": {
-			given: gap(time.Minute), when: cutOff(ucv1.UnreachableReason, closed), status: no, reason: unattended, since: time.Minute, overdue: true, says: closed,
+			given: gap(time.Minute), when: cutOff(ucv1.UnreachableReason, closed), status: no, reason: unattended, since: time.Minute,
+			overdue: true, says: closed,
 		},
 		"nor does a Secret that is gone": {
-			given: gap(2 * time.Minute), when: cutOff(ucv1.KubeconfigMissingReason, missing), status: no, reason: unattended, since: 2 * time.Minute,
-			overdue: true, person: true, says: missing,
+			given: gap(2 * time.Minute), when: cutOff(ucv1.KubeconfigMissingReason, missing), status: no, reason: unattended,
+			since: 2 * time.Minute, overdue: true, person: true, says: missing,
 		},
 		"the limit is the spec's": {
 			given: gap(2 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.SLO.UnattendedSeconds = new(int32(300)) },
 			status: no, reason: unattended, since: 2 * time.Minute,
 		},
 		"a CCM that is not ours may run them": {
-			given: gap(5 * time.Minute), when: beside(free), status: metav1.ConditionUnknown, reason: ucv1.CouldNotLookReason, says: "is not ours",
+			given: gap(5 * time.Minute), when: beside(free), status: metav1.ConditionUnknown, reason: ucv1.CouldNotLookReason,
+			says: "is not ours",
 		},
 		"a pause holds up no call": {
 			given: gap(5 * time.Minute), when: func(o *Observation) { o.Cluster.Spec.Paused = true },

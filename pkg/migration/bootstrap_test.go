@@ -56,6 +56,14 @@ func became(age time.Duration) func(*Observation) {
 	}
 }
 
+func unmade(o *Observation) {
+	edit(&o.Machines, func(m *observation.Machines) {
+		for i := range m.Sets {
+			m.Sets[i].Current = false
+		}
+	})
+}
+
 func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	const secret = "Secret cloud-init-settings/workers-kube-system-provisioning-config of MachineDeployment kube-system/workers"
 	young, old := booted(time.Minute), booted(4*time.Minute)
@@ -64,13 +72,6 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 	}
 	goesOn := func(when func(*Observation)) decision {
 		return decision{given: young, when: when, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason}
-	}
-	unmade := func(o *Observation) {
-		edit(&o.Machines, func(m *observation.Machines) {
-			for i := range m.Sets {
-				m.Sets[i].Current = false
-			}
-		})
 	}
 	unjoined := func(o *Observation) {
 		edit(&o.Machines, func(m *observation.Machines) {
@@ -90,18 +91,22 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 		"external of the revision before says nothing":                 waitsFor(young, booting(observation.BootstrapExternal, "1"), secret, "newest revision"),
 		"without a MachineSet of the newest template nothing is known": waitsFor(old, both(booting(observation.BootstrapExternal, ""), unmade), secret, "newest revision"),
 		"what does not exist may still come while no Machine joined":   waitsFor(old, both(booting(observation.BootstrapMissing, ""), unjoined), secret, "is not there yet"),
-		"without an operating-system-manager nothing comes": goesOn(both(booting(observation.BootstrapMissing, ""), unjoined, func(o *Observation) {
-			o.Cluster.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
-		})),
+		"without an operating-system-manager nothing comes": goesOn(both(booting(observation.BootstrapMissing, ""), unjoined,
+			func(o *Observation) {
+				o.Cluster.Spec.MachineController.OperatingSystemManager.Mode = ucv1.OperatingSystemManagerNone
+			})),
 		"in-tree calls a person after the deadline": {
-			given: old, when: booting(observation.BootstrapInTree, "2"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret, "OperatingSystemProfile"},
+			given: old, when: booting(observation.BootstrapInTree, "2"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason,
+			says: []string{secret, "OperatingSystemProfile"},
 		},
 		"an operating-system-manager that does not write calls a person": {
-			given: old, when: booting(observation.BootstrapExternal, "1"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
+			given: old, when: booting(observation.BootstrapExternal, "1"), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason,
+			says: []string{secret},
 		},
 		"a template that went back a moment ago is waited for, whatever the age of its MachineSet": waitsFor(old, both(booting(observation.BootstrapExternal, "1"), became(time.Minute)), secret, "newest revision"),
 		"not for longer than for a new one": {
-			given: old, when: both(booting(observation.BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll, fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
+			given: old, when: both(booting(observation.BootstrapExternal, "1"), became(200*time.Second)), step: ucv1.StepRoll,
+			fails: ucv1.BootstrapDataNotExternalReason, says: []string{secret},
 		},
 		"what could not be looked at is waited for": {
 			given: young, when: func(o *Observation) {
@@ -137,7 +142,8 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 			says: []string{"ccm-migration-canary-kube-system-provisioning-config"},
 		},
 		"in-tree: that is recorded before its Machine is late": {
-			given: made, when: booting(observation.BootstrapInTree, ""), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"not proven in time"},
+			given: made, when: booting(observation.BootstrapInTree, ""), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"not proven in time"},
 		},
 		"in-tree: a person is called": {
 			given: made, when: func(o *Observation) {
@@ -153,7 +159,8 @@ func TestBootstrapDataOfTheCanary(t *testing.T) {
 			}, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"not understood: it is proven without, and says so": {
-			given: young, when: booting(observation.BootstrapNotTold, ""), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"is proven"},
+			given: young, when: booting(observation.BootstrapNotTold, ""), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"is proven"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Canary.WithoutProof).To(ConsistOf("its bootstrap data, which is not understood"))
 			},

@@ -250,8 +250,9 @@ func TestBreakerTakes(t *testing.T) {
 				"kube-system/workers is 5, by argocd"},
 		},
 		"a limit that cannot be read blocks": {
-			given: rolling, when: firstDeployment(func(d *observation.MachineDeployment) { d.LimitProblem = observation.Say("maxSurge is no number") }),
-			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"maxSurge is no number"},
+			given: rolling,
+			when:  firstDeployment(func(d *observation.MachineDeployment) { d.LimitProblem = observation.Say("maxSurge is no number") }),
+			step:  ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"maxSurge is no number"},
 		},
 		"whoever takes it in the middle of the roll is named, and nothing more is rolled": {
 			given: proving, when: firstDeployment(func(d *observation.MachineDeployment) {

@@ -118,13 +118,15 @@ func TestCanaryComesFirst(t *testing.T) {
 	planned := func(o *Observation) {}
 	runDecisions(t, map[string]decision{
 		"it is recorded before it is made": {
-			given: unproven, step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"a canary of MachineDeployment kube-system/workers"},
+			given: unproven, step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"a canary of MachineDeployment kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(*f.Canary).To(Equal(ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, StartedAt: stampAgo(0)}))
 			},
 		},
 		"it is made of the MachineDeployment that is rolled first": {
-			given: begun, when: planned, step: ucv1.StepRoll, action: outcome.ActionCreateCanary, says: []string{"as MachineDeployment kube-system/workers would"},
+			given: begun, when: planned, step: ucv1.StepRoll, action: outcome.ActionCreateCanary,
+			says:  []string{"as MachineDeployment kube-system/workers would"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Canary.WithoutProof).To(BeEmpty()) },
 		},
 		"what is missing of it is made": {
@@ -153,13 +155,16 @@ func TestCanaryComesFirst(t *testing.T) {
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"classes that cannot be looked at are not taken for none": {
-			given: begun, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *Observation) { o.StorageClasses = observation.Unknown[[]observation.StorageClass]("timeout") },
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor is a baseline": {
-			given: begun, when: func(o *Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: begun, when: func(o *Observation) { o.Baseline = observation.Unknown[observation.Inventory]("timeout") },
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"nor its workload": {
-			given: made, when: func(o *Observation) { o.Canary = observation.Unknown[observation.CanaryWorkload]("timeout") }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			given: made, when: func(o *Observation) { o.Canary = observation.Unknown[observation.CanaryWorkload]("timeout") },
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -179,7 +184,9 @@ func TestCanaryIsProven(t *testing.T) {
 		"it has no providerID":       lacking(canaryNode(func(n *observation.Node) { n.ProviderID = "" }), "has no providerID"),
 		"it is not Ready":            lacking(canaryNode(func(n *observation.Node) { n.Ready = false }), "is not Ready"),
 		"nothing proves its kubelet": lacking(canaryNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{} }), "shows no proof that its kubelet is external"),
-		"its kubelet is in-tree": lacking(canaryNode(func(n *observation.Node) { n.Kubelet = observation.Kubelet{InTree: "it set its providerID itself"} }),
+		"its kubelet is in-tree": lacking(canaryNode(func(n *observation.Node) {
+			n.Kubelet = observation.Kubelet{InTree: "it set its providerID itself"}
+		}),
 			"has a kubelet with the in-tree cloud provider"),
 		"it has no CSI driver":          lacking(canaryNode(func(n *observation.Node) { n.CSIDrivers = nil }), "does not register CSI driver"),
 		"it has a host name only":       lacking(canaryNode(func(n *observation.Node) { n.Addresses = n.Addresses[:1] }), "has no address"),
@@ -211,7 +218,8 @@ func TestCanaryFails(t *testing.T) {
 			says: []string{"no other Machine was touched: Node canary-a still has taint", "it is kept until 2026-01-01T12:09:00Z"},
 		},
 		"it is proven late": {
-			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, action: outcome.ActionRecord, says: []string{"the canary is proven"},
+			given: made, when: since(time.Hour, time.Minute), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"the canary is proven"},
 		},
 		"then it is taken away": {
 			given: made, when: both(tainted, since(time.Hour, 11*time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
@@ -246,13 +254,16 @@ func TestCanaryIsRemoved(t *testing.T) {
 			says: []string{"PersistentVolumeClaim kube-system/ccm-migration-canary, Pod kube-system/ccm-migration-canary, Service"},
 		},
 		"its Machine goes when the volume is gone": {
-			given: made, when: both(proven, nothing), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary, says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
+			given: made, when: both(proven, nothing), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
+			says: []string{"MachineDeployment kube-system/ccm-migration-canary"},
 		},
 		"its Machine waits for the volume, and the roll does not": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", time.Minute)), step: ucv1.StepRoll,
+			action: outcome.ActionRollMachineDeployment,
 		},
 		"but not for ever": {
-			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
+			given: made, when: both(proven, goingSince("PersistentVolumeClaim", 6*time.Minute)), step: ucv1.StepRoll,
+			action: outcome.ActionRemoveCanary,
 		},
 		"it does not wait for the load balancer": {
 			given: made, when: both(proven, goingSince("Service", time.Second)), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
@@ -264,7 +275,8 @@ func TestCanaryIsRemoved(t *testing.T) {
 		"a Machine of it that does not go calls a person": {
 			given: made, when: both(proven, nothing, machineOnly, done, machines(func(m *observation.Machines) {
 				m.Machines[1].Deleting, m.Machines[1].DeletingSince = true, ago(21*time.Minute)
-			})), step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"The canary does not go: Machine kube-system/canary-a"},
+			})), step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
+			says: []string{"The canary does not go: Machine kube-system/canary-a"},
 		},
 	})
 }
@@ -272,10 +284,12 @@ func TestCanaryIsRemoved(t *testing.T) {
 func TestCanaryGoesWhenItIsNotWanted(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a person asks for none": {
-			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
+			given: made, when: func(o *Observation) { o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary }, step: ucv1.StepRoll,
+			action: outcome.ActionRemoveCanary,
 		},
 		"nothing is left that it would be for": {
-			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,
+			given: made, when: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), step: ucv1.StepRoll,
+			action: outcome.ActionRemoveCanary,
 		},
 		"the Cluster is deleted": {
 			given: deleted(made), step: ucv1.StepRoll, action: outcome.ActionRemoveCanary,

@@ -72,7 +72,8 @@ func TestTheLoopCloudNodeIsSwitchedOnBeforeTheFlags(t *testing.T) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CCM.Unhealthy = messages.Said("Deployment ccm has 1 of 2") })
 				o.Cluster.Status.CloudNode.EnabledAt = stampAgo(11 * time.Minute)
 			},
-			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason, says: []string{"Deployment ccm has 1 of 2; no CCM leads with its loop cloud-node"},
+			step: ucv1.StepMachineController, fails: ucv1.RollingOutReason,
+			says: []string{"Deployment ccm has 1 of 2; no CCM leads with its loop cloud-node"},
 		},
 		"the process that led without the loop does not count": {
 			given: compared, when: func(o *Observation) { o.Cluster.Status.CloudNode.LedBy = "ccm_1" },
@@ -85,13 +86,15 @@ func untilStamp(ago time.Duration) func(*Observation) {
 	return func(o *Observation) { o.Cluster.Status.CloudNode.ComparedUntil = stampAgo(ago) }
 }
 
+func comparesUntil(then time.Duration) func(Gomega, ucv1.Facts) {
+	return func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(Equal(stampAgo(then))) }
+}
+
 func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"from when another one leads, addresses are compared, longer where there are more Nodes": {
 			given: compared, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode.ComparedUntil).To(Equal(stampAgo(-61 * time.Second)))
-			},
+			facts: comparesUntil(-61 * time.Second),
 		},
 		"and until then nothing is configured": {
 			given: compared, when: untilStamp(-time.Second), step: ucv1.StepMachineController, wait: ucv1.WaitingForNodesReason,
@@ -108,8 +111,8 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			given: compared, when: untilStamp(0), step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"who was away meanwhile looks once more": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			says: []string{"changes addresses"},
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o) }, step: ucv1.StepMachineController,
+			action: outcome.ActionRecord, says: []string{"changes addresses"},
 		},
 		"and waits until the CCM leads again": {
 			given: compared, when: func(o *Observation) {
@@ -120,8 +123,8 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).To(BeNil()) },
 		},
 		"what changes after the first flag is not the loop's": {
-			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
-			says: []string{"new Machines join"},
+			given: compared, when: func(o *Observation) { untilStamp(0)(o); readdressed(o); flagged(o, 0) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{"new Machines join"},
 		},
 		"and the loop stays on where the CCM is gone": {
 			given: compared, when: func(o *Observation) {
@@ -143,25 +146,27 @@ func TestAddressesAreComparedBeforeTheFlags(t *testing.T) {
 			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"Nodes that cannot be looked at": {
-			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") }, step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
+			given: comparing, when: func(o *Observation) { o.Nodes = observation.Unknown[[]observation.Node]("timeout") },
+			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
+
+func withoutConflict(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) }
 
 func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loop is switched off again": {
 			given: compared, when: readdressed, step: ucv1.StepMachineController, action: outcome.ActionRecord, says: []string{difference},
 			facts: func(g Gomega, f ucv1.Facts) {
-				g.Expect(f.CloudNode).To(
-					Equal(
-						&ucv1.CloudNodeStatus{Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/"},
-					),
-				)
+				g.Expect(f.CloudNode).To(Equal(&ucv1.CloudNodeStatus{
+					Conflict: difference, ConflictObjects: []ucv1.ObjectName{{Kind: "Node", Name: "n1"}}, Judged: "2/",
+				}))
 			},
 		},
 		"and a person is called": {
-			given: comparing, when: refused, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference, "acceptChanges"},
+			given: comparing, when: refused, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,
+			says: []string{difference, "acceptChanges"},
 		},
 		"also while the cloud configuration cannot be looked at": {
 			given: comparing, when: func(o *Observation) {
@@ -175,29 +180,31 @@ func TestAddressesThatTheCCMWouldChangeStopTheMigration(t *testing.T) {
 				refused(o)
 				edit(&o.CloudConfig, func(c *observation.CloudConfig) { c.Version = "8" })
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: withoutConflict,
 		},
 		"so is another spec": {
 			given: comparing, when: func(o *Observation) { refused(o); o.Cluster.Generation++ },
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.EnabledAt).NotTo(BeNil()) },
 		},
 		"what is accepted is no difference": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				o.Cluster.Spec.Rollout.AcceptChanges = []string{"Node n1"}
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.ComparedUntil).NotTo(BeNil()) },
 		},
 		"a Node of the same name is another one": {
 			given: compared, when: func(o *Observation) {
 				readdressed(o)
 				edit(&o.Nodes, func(nodes *[]observation.Node) { (*nodes)[0].UID = "new" })
 			},
-			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode.Conflict).To(BeEmpty()) },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord, facts: withoutConflict,
 		},
 		"addresses that changed before are named, and nothing is switched on": {
-			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason, says: []string{difference},
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
+			given: comparing, when: readdressed, step: ucv1.StepMachineController, fails: ucv1.NodeAddressesDifferReason,
+			says: []string{difference}, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CloudNode).To(BeNil()) },
 		},
 		"a baseline that is gone is named": {
 			given: compared, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() },

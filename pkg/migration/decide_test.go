@@ -49,7 +49,8 @@ func TestOrigin(t *testing.T) {
 		"a control plane that two Clusters name needs a person although the feature is off": {
 			given: unseen, when: func(o *Observation) {
 				o.Cluster.Spec.Features.ExternalCloudProvider, o.Contenders = nil, observation.Known([]string{"user-alpha/beta"})
-			}, step: ucv1.StepInTree, fails: ucv1.InputInvalidReason, says: []string{"also named by Cluster user-alpha/beta"}, facts: origin(ucv1.OriginInTree),
+			}, step: ucv1.StepInTree, fails: ucv1.InputInvalidReason, says: []string{"also named by Cluster user-alpha/beta"},
+			facts: origin(ucv1.OriginInTree),
 		},
 		"other Clusters that cannot be listed need no one while the feature is off": {
 			given: unseen, when: func(o *Observation) {
@@ -73,17 +74,20 @@ func TestOriginOfAFlip(t *testing.T) {
 			step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"a flip that was missed is a migration when KCM runs loops, annotations or not": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: origin(ucv1.OriginMigrating),
+			given: unseen, when: func(o *Observation) { o.Cluster.Annotations = nil }, step: ucv1.StepAdmitted,
+			action: outcome.ActionRecord, facts: origin(ucv1.OriginMigrating),
 		},
 		"an edited Cluster whose KCM runs no loop is external": {
-			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { setKCM(o, finalArguments()) }, step: ucv1.StepAddons, action: outcome.ActionRecord,
+			facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature is external": {
 			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1; setKCM(o, finalArguments()) },
 			step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 		"a Cluster created with the feature beside a loud KCM is external all the same": {
-			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
+			given: unseen, when: func(o *Observation) { o.Cluster.Generation = 1 }, step: ucv1.StepAddons, action: outcome.ActionRecord,
+			facts: origin(ucv1.OriginExternal),
 		},
 		"and then it is blocked with the arguments": {
 			given: unseen, when: func(o *Observation) { o.Cluster.Generation, o.Cluster.Status.Origin = 1, ucv1.OriginExternal },
@@ -113,8 +117,8 @@ func TestAnnotationsAreRestored(t *testing.T) {
 			given: starting, when: lost, step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"a lost annotation is restored while the migration waits": {
-			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionRestoreAnnotations,
-			wait: ucv1.NodesNotReadyReason,
+			given: fenced, when: func(o *Observation) { lost(o); notReady(o) }, step: ucv1.StepHandover, line: "FenceOpen",
+			action: outcome.ActionRestoreAnnotations, wait: ucv1.NodesNotReadyReason,
 		},
 		"a lost annotation is restored while a person is called for": {
 			given: rolling, when: func(o *Observation) {
@@ -125,7 +129,8 @@ func TestAnnotationsAreRestored(t *testing.T) {
 		},
 		"a completed migration needs none": {given: finished, when: lost, step: ucv1.StepFinished},
 		"a cluster created with the feature gets none": {
-			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
 		},
 		"a provider that cannot migrate gets none": {
 			given: fenced, when: func(o *Observation) {
@@ -188,11 +193,13 @@ func TestDeletion(t *testing.T) {
 		},
 		"before the hand-over it just goes": {given: deleted(applying), step: ucv1.StepAddons, action: outcome.ActionRelease},
 		"the line before KCM is touched is not walked for its sake": {
-			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} }, step: ucv1.StepHandover, action: outcome.ActionRelease,
+			given: deleted(starting), when: func(o *Observation) { o.Cluster.Status.Baseline = &ucv1.BaselineStatus{} },
+			step: ucv1.StepHandover, action: outcome.ActionRelease,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(BeNil()) },
 		},
 		"with the feature off it just goes": {
-			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil }, step: ucv1.StepInTree, action: outcome.ActionRelease,
+			given: deleted(unseen), when: func(o *Observation) { o.Cluster.Spec.Features.ExternalCloudProvider = nil },
+			step: ucv1.StepInTree, action: outcome.ActionRelease,
 		},
 		"in the hand-over it goes on": {given: deleted(loud), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments},
 		"in the hand-over it says why it waits": {
@@ -211,17 +218,23 @@ func TestDeletion(t *testing.T) {
 		"what was begun is rolled out, step by step": {given: deleted(proving), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet},
 		"in the middle of a MachineDeployment it waits for that": {
 			given: deleted(rolling), when: machines(func(m *observation.Machines) { m.Deployments[0].RestartValue = generation }),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"the deleted Cluster goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment kube-system/workers"},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{
+				"the deleted Cluster goes when what was begun is rolled out",
+				"Waiting for the Machines of MachineDeployment kube-system/workers",
+			},
 		},
 		"Machines that cannot be looked at are not taken for rolled out": {
 			given: deleted(rolling), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
 			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
 		},
 		"Machines that cannot be looked at do not matter before anything was rolled": {
-			given: deleted(recording), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }, step: ucv1.StepRoll, action: outcome.ActionRelease,
+			given: deleted(recording), when: func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") },
+			step: ucv1.StepRoll, action: outcome.ActionRelease,
 		},
 		"without its KCM it just goes": {
-			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepHandover, action: outcome.ActionRelease,
+			given: deleted(loud), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
+			step: ucv1.StepHandover, action: outcome.ActionRelease,
 		},
 		"a completed one just goes": {given: deleted(finished), step: ucv1.StepFinished, action: outcome.ActionRelease},
 	})

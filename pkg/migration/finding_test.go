@@ -98,18 +98,21 @@ func TestWhatTheCloudSaysHoldsTheRollBack(t *testing.T) {
 	unseen.NotLookedAt, unseen.Unseen = true, "the cloud: timeout"
 	runDecisions(t, map[string]decision{
 		"one that blocks": {
-			given: recording, when: found(refused), step: ucv1.StepRoll, fails: ucv1.PreflightFailedReason, says: []string{"The CCM cannot. Fix them."},
+			given: recording, when: found(refused), step: ucv1.StepRoll, fails: ucv1.PreflightFailedReason,
+			says: []string{"The CCM cannot. Fix them."},
 		},
 		"one that no one could look at": {
-			given: recording, when: found(unseen), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"the cloud: timeout"},
+			given: recording, when: found(unseen), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
+			says: []string{"the cloud: timeout"},
 		},
 		"no one looked": {
-			given: recording, when: func(o *Observation) { o.Findings = observation.Observed[[]observation.Finding]{} }, step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason,
-			says: []string{"what only the cloud can tell"},
+			given: recording, when: func(o *Observation) { o.Findings = observation.Observed[[]observation.Finding]{} },
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"what only the cloud can tell"},
 		},
 		"one of before the start does not": {given: recording, when: found(unready(nil)), step: ucv1.StepRoll, action: outcome.ActionRecord},
 		"an accepted one does not": {
-			given: recording, when: accepting([]observation.Finding{refused}, ucv1.AcceptedFinding{ID: "LoadBalancerRefused", Reason: "known"}), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			given: recording, when: accepting([]observation.Finding{refused},
+				ucv1.AcceptedFinding{ID: "LoadBalancerRefused", Reason: "known"}), step: ucv1.StepRoll, action: outcome.ActionRecord,
 		},
 		"a roll that began is not held back": {given: rolling, when: found(refused), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 	})

@@ -53,8 +53,8 @@ func finalArguments() observation.Arguments {
 
 func kcmPod(name string, arguments observation.Arguments) observation.Process {
 	return observation.Process{
-		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name, StartedAt: ago(20 * time.Minute),
-		Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
+		PodName: name, PodUID: "uid-" + name, NodeName: "m1", BootID: "boot", ContainerID: "c-" + name,
+		StartedAt: ago(20 * time.Minute), Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
 	}
 }
 
@@ -74,34 +74,20 @@ func switchedOn() *ucv1.Cluster {
 
 // finished is a migrated cluster with one MachineDeployment of one Machine; the stages before it are made from it.
 func finished() Observation {
-	started, configured, cluster := ago(time.Hour), ago(30*time.Minute), switchedOn()
+	cluster := switchedOn()
 	inventory := observation.Inventory{
 		LoadBalancers: []observation.LoadBalancer{{Namespace: "web", Name: "front", UID: "lb", Ingress: []string{"192.0.2.1"}}},
 		Volumes:       []observation.Volume{{Name: "pv", UID: "pv", Phase: "Bound", Claim: "web/data"}},
 	}
-	cluster.Status.Facts = ucv1.Facts{
-		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
-		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod", Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
-		Handover: &ucv1.HandoverStatus{
-			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
-			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
-			Original: []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}},
-			Processes: []ucv1.ManagerProcess{{
-				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30, EndedAt: microAgo(55 * time.Minute),
-			}},
-		},
-		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
-		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation, RolledMachineDeployments: []string{"md"},
-		Canary:      &ucv1.CanaryStatus{MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute)},
-		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
-	}
+	cluster.Status.Facts = finishedFacts(inventory)
 	o := Observation{
-		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](), NamespaceTerminating: observation.Absent[bool](),
-		Keeper:      observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager", UID: "kcm"}),
-		CloudConfig: observation.Known(observation.CloudConfig{}),
+		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](),
+		NamespaceTerminating: observation.Absent[bool](),
+		Keeper: observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha",
+			Name: "kube-controller-manager", UID: "kcm"}), CloudConfig: observation.Known(observation.CloudConfig{}),
 		Provider: observation.Known(observation.Provider{
-			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///", ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`,
-			CSIDrivers: []string{"cinder.csi.openstack.org"},
+			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack", ProviderIDPrefix: "openstack:///",
+			ProviderIDForm: `^openstack://([^/]*)/([^/]+)$`, CSIDrivers: []string{"cinder.csi.openstack.org"},
 		}),
 		Connection: observation.Connection{Reachable: true, Reason: ucv1.ReachableReason},
 		ControlPlane: observation.Known(observation.ControlPlane{KCM: observation.Component{
@@ -111,11 +97,15 @@ func finished() Observation {
 		}}),
 		MachineController: observation.Known(machineControllers()),
 		KCMLeaseRight:     observation.Known(observation.LeaseRight{}), CCMProcesses: observation.Known([]observation.Process{}),
-		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}), Lock: observation.Absent[observation.Lock](),
-		Fence: observation.Known(observation.Fence{Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm"}),
+		Addons: observation.Known(observation.Addons{}), Probe: observation.Known(observation.Probe{}),
+		Lock: observation.Absent[observation.Lock](),
+		Fence: observation.Known(observation.Fence{
+			Open: true, Allowed: []string{"update"}, Identity: "system:serviceaccount:kube-system:ccm", Lease: "kube-system/ccm",
+		}),
 		KCMLease: observation.Known(observation.Lease{
-			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1", DurationSeconds: 15,
-			AcquireTime: ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}, Holder: "new_1",
+			DurationSeconds: 15,
+			AcquireTime:     ago(10 * time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour),
 		}),
 		CCMLease: observation.Known(observation.Lease{
 			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
@@ -124,21 +114,54 @@ func finished() Observation {
 		Machines: observation.Known(oneMachine()),
 		Nodes:    observation.Known([]observation.Node{provenNode("n1")}),
 		Findings: observation.Known[[]observation.Finding](nil), Canary: observation.Known(observation.CanaryWorkload{}),
-		Bootstraps: observation.Known(map[string]observation.BootstrapData{"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal}}),
+		Bootstraps: observation.Known(map[string]observation.BootstrapData{
+			"md": {Kubelet: observation.BootstrapExternal}, "canary": {Kubelet: observation.BootstrapExternal},
+		}),
 		// What a test takes out of the inventory went with its Service or claim, unless it says otherwise.
-		Gone:      observation.Known(map[string]observation.Gone{"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"}}),
-		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory), Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil), Measured: observation.Known(slo.Seen{}),
+		Gone: observation.Known(map[string]observation.Gone{
+			"lb": {Seen: "it was gone by noon"}, "pv": {Seen: "it was gone by noon"},
+		}),
+		Inventory: observation.Known(inventory), Baseline: observation.Known(inventory),
+		Proofs: observation.Absent[observation.KeptProofs](), ForeignCCMs: observation.Known[[]observation.ForeignCCM](nil),
+		Measured: observation.Known(slo.Seen{}),
 	}
 	o.Processes = cluster.Status.Handover.DeepCopy().Processes
 	return o
 }
 
+// finishedFacts is what is recorded of a migrated cluster.
+func finishedFacts(inventory observation.Inventory) ucv1.Facts {
+	started, configured := ago(time.Hour), ago(30*time.Minute)
+	return ucv1.Facts{
+		Origin: ucv1.OriginMigrating, StartedAt: new(metav1.NewTime(started)),
+		Inherited: &ucv1.InheritedConfiguration{ClusterName: "prod",
+			Loops: []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}},
+		Handover: &ucv1.HandoverStatus{
+			Protocol: ucv1.FencedProtocol, StartedAt: new(metav1.NewTime(started)), FenceOpenedAt: stampAgo(50 * time.Minute),
+			FinishedAt: stampAgo(49 * time.Minute), LoopsOffAt: new(metav1.NewTime(started)),
+			Original: []ucv1.OriginalArguments{{Deployment: "kube-controller-manager", Controllers: new("*,tokencleaner")}},
+			Processes: []ucv1.ManagerProcess{{
+				PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30,
+				EndedAt: microAgo(55 * time.Minute),
+			}},
+		},
+		Baseline:                      &ucv1.BaselineStatus{SecretName: "alpha-ccm-migration-baseline", Digest: inventory.Digest()},
+		MachineControllerConfiguredAt: new(metav1.NewTime(configured)), RollGeneration: generation,
+		RolledMachineDeployments: []string{"md"},
+		Canary: &ucv1.CanaryStatus{
+			MachineDeployment: "kube-system/workers", Attempt: 1, ProvenAt: stampAgo(26 * time.Minute),
+		},
+		StableSince: stampAgo(10 * time.Minute), PointOfNoReturnAt: stampAgo(time.Minute), CompletedAt: stampAgo(time.Minute),
+	}
+}
+
 func machineControllers() []observation.MachineControllerDeployment {
 	name := string(observation.MachineController)
-	return []observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider", Component: observation.Component{
-		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
-		Arguments: observation.Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
-	}}}
+	return []observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider",
+		Component: observation.Component{
+			Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: name, UID: name}, Container: name, RolledOut: true,
+			Arguments: observation.Arguments{Flags: map[string]string{"node-external-cloud-provider": "true"}},
+		}}}
 }
 
 // missingController is one that was looked for and not found.
@@ -158,15 +181,16 @@ func provenNode(name string) observation.Node {
 func oneMachine() observation.Machines {
 	return observation.Machines{
 		Deployments: []observation.MachineDeployment{{
-			Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"}, RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
+			Ref:          observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers", UID: "md"},
+			RestartValue: generation, Replicas: 1, MaxSurge: 1, Version: "7", Generation: 3, Settled: true,
 		}},
 		Sets: []observation.MachineSet{{
-			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md", RestartValue: generation,
-			CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
+			Ref: observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "workers-2", UID: "ms"}, Deployment: "md",
+			RestartValue: generation, CreatedAt: ago(25 * time.Minute), Replicas: 1, Current: true,
 		}},
 		Machines: []observation.Machine{{
-			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true", NodeName: "n1",
-			CreatedAt: ago(25 * time.Minute),
+			Ref: observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "workers-2-a", UID: "ma"}, Set: "ms", Annotation: "true",
+			NodeName: "n1", CreatedAt: ago(25 * time.Minute),
 		}},
 	}
 }
@@ -227,7 +251,9 @@ func loud() Observation {
 	o.Cluster.Status.Handover.LoopsOffAt, o.Cluster.Status.Handover.KCMLeaseGrantedAt = nil, stampAgo(time.Minute)
 	setKCM(&o, inTree())
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods = []observation.Process{kcmPod("old", inTree())} })
-	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30}}
+	o.Cluster.Status.Handover.Processes = []ucv1.ManagerProcess{
+		{PodUID: "uid-old", PodName: "old", NodeName: "m1", BootID: "boot", GracePeriodSeconds: 30},
+	}
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	edit(&o.KCMLease, func(lease *observation.Lease) { lease.Holder = "old_1" })
 	return o
@@ -245,7 +271,8 @@ func starting() Observation {
 func applying() Observation {
 	o := starting()
 	o.Addons = observation.Known(observation.Addons{
-		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
+		CSI: observation.AddonSet{Drifted: []observation.Ref{{Kind: "CSIDriver", Name: "cinder"}}},
+		CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}},
 	})
 	return o
 }

@@ -22,7 +22,8 @@ func formerProcess(hostname string) observation.Process {
 // held is the Lease of one that led until its end.
 func heldUntil(lease observation.Lease, holder string) observation.Lease {
 	lease.Holder, lease.AcquireTime, lease.RenewTime = holder, ago(time.Minute), ago(5*time.Second)
-	lease.ChangedAt, lease.WatchedAt, lease.HeldSince, lease.RenewedBy = ago(5*time.Second), ago(time.Hour), ago(time.Minute), ago(5*time.Second)
+	lease.ChangedAt, lease.WatchedAt, lease.HeldSince, lease.RenewedBy = ago(5*time.Second), ago(time.Hour), ago(time.Minute),
+		ago(5*time.Second)
 	return lease
 }
 
@@ -54,7 +55,10 @@ func TestALeaseIsFreedOfAProcessThatEnded(t *testing.T) {
 		}
 	}
 	frees := func(when func(*Observation)) decision {
-		return decision{given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionFreeLease, says: []string{"ccm_1, which was seen to end"}}
+		return decision{
+			given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionFreeLease,
+			says: []string{"ccm_1, which was seen to end"},
+		}
 	}
 	leaves := func(when func(*Observation)) decision {
 		return decision{given: orphaned, when: when, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment}
@@ -245,7 +249,8 @@ func TestTheRightToKCMsLeaseIsForATime(t *testing.T) {
 			}, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
 		},
 		"it goes when KCM has rolled out": {
-			given: configured, when: waiting, step: ucv1.StepMachineController, action: outcome.ActionRevokeLease, wait: ucv1.RollingOutReason, facts: revoked,
+			given: configured, when: waiting, step: ucv1.StepMachineController, action: outcome.ActionRevokeLease,
+			wait: ucv1.RollingOutReason, facts: revoked,
 		},
 		"it stays while KCM rolls out": {
 			given: configured, when: func(o *Observation) {

@@ -15,7 +15,9 @@ import (
 // FuzzLoopsOff: whatever list of controllers a KCM has, with the flag that we give it no cloud loop runs, and the lists of others
 // and times that cannot be read do no harm.
 func FuzzLoopsOff(f *testing.F) {
-	for _, seed := range []string{"*", "", "service,*", "-*,node-route-controller, cloud-node-lifecycle", "*,-service-lb-controller,service", "a,,b", "- service"} {
+	for _, seed := range []string{
+		"*", "", "service,*", "-*,node-route-controller, cloud-node-lifecycle", "*,-service-lb-controller,service", "a,,b", "- service",
+	} {
 		f.Add(seed, 30, "true", "CSIMigration=true,a= b,=")
 		f.Add(seed, 25, "T", "15s")
 	}

@@ -33,7 +33,8 @@ func recorded(o *Observation) {
 func TestProcessesAreRecorded(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"processes are recorded before the first patch": {
-			given: starting, when: recorded, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord, says: []string{"Recording 1 process"},
+			given: starting, when: recorded, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
+			says: []string{"Recording 1 process"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.StartedAt.Time).To(Equal(noon()))
 				g.Expect(f.Handover.Processes).To(ConsistOf(ucv1.ManagerProcess{
@@ -107,14 +108,20 @@ func TestLoopsAreSwitchedOffAndTheFenceIsOpened(t *testing.T) {
 		},
 		"a Lease that a former CCM left is freed before the fence opens": {
 			given: fenced, when: func(o *Observation) {
-				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(time.Minute), WatchedAt: ago(time.Minute)})
+				o.CCMLease = observation.Known(observation.Lease{
+					Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(time.Minute),
+					WatchedAt: ago(time.Minute),
+				})
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionReleaseCCMLease, says: []string{"gone_1", "has run out"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt).To(BeNil()) },
 		},
 		"one that has not run out yet is left alone": {
 			given: fenced, when: func(o *Observation) {
-				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(10 * time.Second), WatchedAt: ago(time.Minute)})
+				o.CCMLease = observation.Known(observation.Lease{
+					Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "gone_1", DurationSeconds: 15, ChangedAt: ago(10 * time.Second),
+					WatchedAt: ago(time.Minute),
+				})
 			},
 			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
@@ -202,7 +209,8 @@ func TestTheHandoverIsBounded(t *testing.T) {
 				notReady(o)
 				o.Cluster.Status.Handover.StartedAt = stampAgo(11 * time.Minute)
 			},
-			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason, says: []string{"since the hand-over began at 2026-01-01T11:49:00Z", "n1"},
+			step: ucv1.StepHandover, line: "FenceOpen", fails: ucv1.NodesNotReadyReason,
+			says: []string{"since the hand-over began at 2026-01-01T11:49:00Z", "n1"},
 		},
 		"a hand-over that cannot look for long is no failure": {
 			given: fenced, when: func(o *Observation) {
@@ -241,10 +249,12 @@ func TestLoopsOffFlag(t *testing.T) {
 			minor: 28, want: "*,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller",
 		},
 		"other entries keep their place": {
-			controllers: "*,bootstrapsigner,-ttl", given: true, minor: 25, want: "*,bootstrapsigner,-ttl,-cloud-node-lifecycle,-route,-service",
+			controllers: "*,bootstrapsigner,-ttl", given: true, minor: 25,
+			want: "*,bootstrapsigner,-ttl,-cloud-node-lifecycle,-route,-service",
 		},
 		"loops that were named are not named twice": {
-			controllers: "service, *,-route,cloud-node-lifecycle-controller", given: true, minor: 25, want: "*,-cloud-node-lifecycle,-route,-service",
+			controllers: "service, *,-route,cloud-node-lifecycle-controller", given: true, minor: 25,
+			want: "*,-cloud-node-lifecycle,-route,-service",
 		},
 	}
 	for name, test := range tests {

@@ -37,7 +37,8 @@ func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"its arguments run them": {given: fresh, when: withTemplate(inTree(), 1), step: step},
 		"they are switched off": {
-			given: fresh, when: withTemplate(switchedOff(), 1), step: step, fails: ucv1.LoopsOffAlreadyReason, says: []string{"take the exclusions out"},
+			given: fresh, when: withTemplate(switchedOff(), 1), step: step, fails: ucv1.LoopsOffAlreadyReason,
+			says: []string{"take the exclusions out"},
 		},
 		"it is external": {
 			given: fresh, when: withTemplate(external, 1), step: step, fails: ucv1.LoopsOffAlreadyReason,
@@ -52,7 +53,8 @@ func TestInTreeIsClaimedOnlyOfAKCMThatRunsTheLoops(t *testing.T) {
 		"it cannot be looked at": {given: fresh, when: seen(observation.Unknown[observation.Component]("timeout")), step: step, wait: ucv1.CouldNotLookReason, says: []string{"timeout"}},
 		"nor while paused":       {given: fresh, when: paused(seen(observation.Unknown[observation.Component]("timeout"))), step: step, wait: ucv1.CouldNotLookReason},
 		"its arguments are not understood": {
-			given: fresh, when: withTemplate(observation.Arguments{Problem: "it is a script."}, 1), step: step, wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
+			given: fresh, when: withTemplate(observation.Arguments{Problem: "it is a script."}, 1), step: step,
+			wait: ucv1.CouldNotLookReason, says: []string{"it is a script."},
 		},
 		"one that is scaled to 0 is not to run anything": {given: fresh, when: withTemplate(switchedOff(), 0), step: step},
 		"static pods are seen by a look ahead only":      {given: fresh, when: static, step: step},
@@ -193,7 +195,8 @@ func TestAnInTreeClusterWithoutALeaderIsLookedAtAgainSoon(t *testing.T) {
 func TestWhereNoLookIsWantedNothingIsClaimedOfTheLeader(t *testing.T) {
 	g := NewWithT(t)
 	o := ahead()
-	o.Look, o.Cluster.Spec.Preflight.LookAhead, o.Cluster.Status.UnattendedSince = observation.NoLook, ucv1.NeverLookAhead, stampAgo(time.Hour)
+	o.Look, o.Cluster.Spec.Preflight.LookAhead, o.Cluster.Status.UnattendedSince = observation.NoLook, ucv1.NeverLookAhead,
+		stampAgo(time.Hour)
 	decision := Decide(o, noon())
 	g.Expect(decision.Attendance).To(BeNil())
 	g.Expect(decision.Facts.UnattendedSince).To(BeNil(), "nothing would tell when it is over")

@@ -25,7 +25,8 @@ func TestAProviderThatNoOneKnows(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a provider outside of the catalogue blocks": {
 			given: fresh, when: func(o *Observation) {
-				o.Provider, o.UnknownProvider = observation.Absent[observation.Provider](), "Provider opnstack is not in the catalogue; did you mean openstack?"
+				o.Provider, o.UnknownProvider = observation.Absent[observation.Provider](),
+					"Provider opnstack is not in the catalogue; did you mean openstack?"
 			},
 			step: ucv1.StepPreflight, fails: ucv1.NotSupportedReason,
 			says: []string{"did you mean openstack? The name is immutable", "delete the Cluster and create it"},
@@ -56,7 +57,8 @@ func TestFindingsAboutWhatTheClusterNames(t *testing.T) {
 		},
 		"two Clusters that name the same control plane block": {
 			given: fresh, when: func(o *Observation) { o.Contenders = observation.Known([]string{"beta"}) },
-			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"Deployment user-alpha/kube-controller-manager", "Cluster beta"},
+			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason,
+			says: []string{"Deployment user-alpha/kube-controller-manager", "Cluster beta"},
 		},
 		"a contended Deployment is named as the spec names it": {
 			given: fresh, when: func(o *Observation) {
@@ -157,7 +159,10 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM that leads beside KCM already blocks with its holder": {
 			given: fresh, when: func(o *Observation) {
-				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "helm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
+				o.CCMLease = observation.Known(observation.Lease{
+					Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "helm_1", DurationSeconds: 15, ChangedAt: ago(time.Second),
+					WatchedAt: ago(time.Minute),
+				})
 			},
 			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Lease ccm is held by helm_1"},
 		},
@@ -168,7 +173,8 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 			step: ucv1.StepPreflight, action: outcome.ActionRecord,
 		},
 		"a Lease of a CCM that cannot be looked at holds the start up": {
-			given: fresh, when: func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			given: fresh, when: func(o *Observation) { o.CCMLease = observation.Unknown[observation.Lease]("timeout") },
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
 		},
 		"finished pods whose processes no one saw end block with their names": {
 			given: fresh, when: func(o *Observation) {
@@ -191,16 +197,20 @@ func TestFindingsAboutProcessesAndAllTogether(t *testing.T) {
 				o.CloudConfig, o.ControlPlane = observation.Absent[observation.CloudConfig](), observation.Absent[observation.ControlPlane]()
 				o.Contenders = observation.Unknown[[]string]("timeout")
 			},
-			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"Secret user-alpha/cloud", "1 more finding: ControlPlaneUnusable"},
+			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
+			says: []string{"Secret user-alpha/cloud", "1 more finding: ControlPlaneUnusable"},
 		},
 		"what could not be looked at is named together": {
 			given: fresh, when: func(o *Observation) {
-				o.CloudConfig, o.ControlPlane = observation.Unknown[observation.CloudConfig]("forbidden"), observation.Unknown[observation.ControlPlane]("timeout")
+				o.CloudConfig, o.ControlPlane = observation.Unknown[observation.CloudConfig]("forbidden"),
+					observation.Unknown[observation.ControlPlane]("timeout")
 			},
-			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"Secret user-alpha/cloud: forbidden; the control plane: timeout."},
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			says: []string{"Secret user-alpha/cloud: forbidden; the control plane: timeout."},
 		},
 		"a finding after the start holds nothing up": {
-			given: rolling, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			given: rolling, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 	})
 }
@@ -262,8 +272,9 @@ func TestExternalRowAsksKCM(t *testing.T) {
 			},
 		},
 		"a KCM that runs loops blocks with its arguments": {
-			given: external, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepAddons, fails: ucv1.CloudLoopsRunningReason,
-			says: []string{"--cloud-provider=openstack --controllers=*,tokencleaner", "no CCM is put beside it"},
+			given: external, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepAddons,
+			fails: ucv1.CloudLoopsRunningReason,
+			says:  []string{"--cloud-provider=openstack --controllers=*,tokencleaner", "no CCM is put beside it"},
 		},
 		"a pod of KCM that still runs loops blocks": {
 			given: external, when: func(o *Observation) {
@@ -295,7 +306,8 @@ func TestExternalRowAsksKCM(t *testing.T) {
 func TestExternalRowFinishes(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"findings block here too": {
-			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() }, step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+			given: external, when: func(o *Observation) { o.CloudConfig = observation.Absent[observation.CloudConfig]() },
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
 		},
 		"a provider that never was in-tree is fine": {
 			given: external, when: func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
@@ -309,8 +321,9 @@ func TestExternalRowFinishes(t *testing.T) {
 			step: ucv1.StepFinished,
 		},
 		"a CCM that serves a Node completes the cluster": {
-			given: finished, when: func(o *Observation) { o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil },
-			step: ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"the CCM serves the cluster"},
+			given: finished,
+			when:  func(o *Observation) { o.Cluster.Status.Origin, o.Cluster.Status.CompletedAt = ucv1.OriginExternal, nil },
+			step:  ucv1.StepHandover, action: outcome.ActionRecord, says: []string{"the CCM serves the cluster"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.CompletedAt.Time).To(Equal(noon())) },
 		},
 		"without a Node there is nothing left to do": {

@@ -38,7 +38,8 @@ func instructedFenced() Observation {
 // staticPod is KCM's static pod on a Node.
 func staticPod(node string, arguments observation.Arguments) observation.Process {
 	return observation.Process{
-		PodName: "kcm-" + node, PodUID: "uid-" + node, NodeName: node, Hostname: "host-" + node, BootID: "boot-" + node, SystemUUID: "machine-" + node,
+		PodName: "kcm-" + node, PodUID: "uid-" + node, NodeName: node, Hostname: "host-" + node, BootID: "boot-" + node,
+		SystemUUID:  "machine-" + node,
 		ContainerID: "c-" + node, ConfigHash: "hash-" + node, StartedAt: ago(20 * time.Minute), RunningSince: ago(20 * time.Minute),
 		Arguments: arguments, GracePeriodSeconds: 30, Ready: true, Started: true,
 	}
@@ -68,7 +69,8 @@ func recordStatic(o *Observation, ended ...string) {
 	o.Cluster.Status.Handover.Processes = nil
 	for _, node := range []string{"a", "b", "c"} {
 		process := ucv1.ManagerProcess{
-			PodUID: "uid-old-" + node, PodName: "kcm-" + node, NodeName: node, BootID: "boot-" + node, ConfigHash: "old", GracePeriodSeconds: 30,
+			PodUID: "uid-old-" + node, PodName: "kcm-" + node, NodeName: node, BootID: "boot-" + node, ConfigHash: "old",
+			GracePeriodSeconds: 30,
 		}
 		for _, one := range ended {
 			if one == node {
@@ -93,7 +95,9 @@ func TestWhatWeDoNotChangeIsInstructed(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the loops of a Deployment that is not ours to change are switched off by others": {
 			given: instructedLoud, step: ucv1.StepHandover, line: "LoopsOff", wait: ucv1.WaitingForAdministratorReason,
-			says:  []string{"have to be switched off, one after the other, in Deployment user-alpha/kube-controller-manager, as status.instructions says"},
+			says: []string{
+				"have to be switched off, one after the other, in Deployment user-alpha/kube-controller-manager, as status.instructions says",
+			},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.LoopsOffAt).To(BeNil()) },
 		},
 		"nothing is asked for while a Node is NotReady": {
@@ -218,7 +222,8 @@ func TestInstructions(t *testing.T) {
 	runInstructions(t, map[string]instructionTest{
 		"a Deployment has one": {
 			given: instructedLoud, want: []ucv1.Instruction{{
-				Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager", Set: []string{silentControllers},
+				Order: 1, Component: "kube-controller-manager", Object: "Deployment user-alpha/kube-controller-manager",
+				Set: []string{silentControllers},
 			}},
 		},
 		"of three Nodes the leader's is last, and those that are proven are done": {

@@ -54,7 +54,9 @@ func TestADeletedClusterGoesWhenAManagerIsSeenToRunTheLoops(t *testing.T) {
 			step, releasedAt = ucv1.StepFinished, ucv1.StepFinished
 		}
 		tests := map[string]decision{}
-		for _, some := range []map[string]decision{repairedBeforeItGoes(step), notSeenToLead(step), notLeftToOne(releasedAt), notLookedAtBeforeItGoes()} {
+		for _, some := range []map[string]decision{
+			repairedBeforeItGoes(step), notSeenToLead(step), notLeftToOne(releasedAt), notLookedAtBeforeItGoes(),
+		} {
 			maps.Copy(tests, some)
 		}
 		for name, test := range tests {

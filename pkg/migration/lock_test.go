@@ -31,8 +31,8 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Auto never takes it": {
-			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol }, step: ucv1.StepPreflight,
-			action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
+			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol },
+			step: ucv1.StepPreflight, action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write"),
 		},
 		"a minor whose KCM does not know the provider":      refused(version("1.26.15"), "openstack"),
 		"a release of KCM that is known to be bad":          {given: wantingLock, when: version("1.36.3"), step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason, says: []string{"has no cloud loops any more", "1 more finding: MigrationLockRefused"}},
@@ -55,8 +55,8 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
 		},
 		"a lock that cannot be looked at is waited for": {
-			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepPreflight,
-			wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
+			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
 		},
 		"a cluster that was created with the feature has no loops to hand over": {
 			given: external, when: func(o *Observation) {
@@ -83,7 +83,8 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			given: unlocked, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Denied = []string{handover.KCMUser + " may not create Leases."} })
 			},
-			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason, says: []string{handover.KCMUser + " may not create Leases."},
+			step: ucv1.StepHandover, line: "LockAllowed", wait: ucv1.ArmingReason,
+			says: []string{handover.KCMUser + " may not create Leases."},
 		},
 		"KCM gets the lock": {
 			given: unlocked, step: ucv1.StepHandover, line: "KCMArmed", action: outcome.ActionChangeArguments,
@@ -101,7 +102,8 @@ func TestTheLockIsGivenBeforeTheLoopsGo(t *testing.T) {
 			given: kcmLocked, step: ucv1.StepHandover, line: "CCMArmed", action: outcome.ActionOpenFence,
 		},
 		"a CCM that does not lead keeps the loops on": {
-			given: bothLocked, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
+			given: bothLocked, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
+			step: ucv1.StepHandover, line: "CCMArmed", wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
@@ -114,7 +116,8 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"a KCM that lost the lock again is contended": {
-			given: kcmLocked, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed", fails: ucv1.CloudLoopsContendedReason,
+			given: kcmLocked, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepHandover, line: "KCMArmed",
+			fails: ucv1.CloudLoopsContendedReason,
 		},
 		"an old pod without the lock keeps the fence closed": {
 			given: kcmLocked, when: pod(kcmPod("stray", inTree())), step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
@@ -154,11 +157,13 @@ func TestTheFenceStaysClosedBesideALoopWithoutTheLock(t *testing.T) {
 			given: kcmLocked, when: func(o *Observation) {
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease = observation.Lease{} })
 			},
-			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason, says: []string{"No one holds the migration lock yet", handover.KCMUser},
+			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
+			says: []string{"No one holds the migration lock yet", handover.KCMUser},
 		},
 		"a lock that is not renewed keeps it closed": {
-			given: kcmLocked, when: func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
-			step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
+			given: kcmLocked,
+			when:  func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Hour) }) },
+			step:  ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
 		},
 	})
 }
@@ -196,7 +201,8 @@ func TestTheCCMTakesTheLock(t *testing.T) {
 		},
 		"a holder that was seen to end loses it": {
 			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", 10*time.Second)),
-			step: ucv1.StepHandover, line: "LockTaken", action: outcome.ActionReleaseLock, says: []string{"armed_1, which was seen to end"},
+			step: ucv1.StepHandover, line: "LockTaken", action: outcome.ActionReleaseLock,
+			says: []string{"armed_1, which was seen to end"},
 		},
 		"a holder that renewed after that keeps it": {
 			given: kcmUnlocked, when: lockOf(renewedBy("armed_1", time.Second)),
@@ -250,10 +256,12 @@ func TestTheLockIsRemoved(t *testing.T) {
 			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.ArmingReason, says: []string{"still held by ccm_0"},
 		},
 		"what is left of it is deleted": {
-			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", action: outcome.ActionRemoveLock, says: []string{"Role kube-system/ccm-migration:lock"},
+			given: unlocking, step: ucv1.StepHandover, line: "LockRemoved", action: outcome.ActionRemoveLock,
+			says: []string{"Role kube-system/ccm-migration:lock"},
 		},
 		"a lock that cannot be looked at is not done with": {
-			given: unlocking, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") }, step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
+			given: unlocking, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
+			step: ucv1.StepHandover, line: "LockRemoved", wait: ucv1.CouldNotLookReason,
 		},
 		"then the hand-over is done, and the gap stays as it was": {
 			given: unlocking, when: func(o *Observation) {

@@ -137,12 +137,16 @@ func TestWhatALookSays(t *testing.T) {
 		"nothing is in the way": {func(*Observation) {}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "Nothing that was found " +
 			"blocks a migration.", false},
 		"warnings and infos are not": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning}, {ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
-				{ID: "D", Severity: observation.Warning, NotLookedAt: true}, {ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
+			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Warning},
+				{ID: "B", Severity: observation.Info}, {ID: "C", Severity: observation.Blocking, Accepted: true},
+				{ID: "D", Severity: observation.Warning, NotLookedAt: true},
+				{ID: "E", Severity: observation.Blocking, NotLookedAt: true, BeforeRoll: true}})
 			o.Cluster.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "C", Reason: "Known."}}
-		}, metav1.ConditionTrue, ucv1.NothingBlocksReason, "blocks a migration; also 1 warning and 1 check that could not look.", false},
+		}, metav1.ConditionTrue, ucv1.NothingBlocksReason,
+			"blocks a migration; also 1 warning and 1 check that could not look.", false},
 		"blocking findings are counted and named": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking}, {ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
+			o.Findings = observation.Known([]observation.Finding{{ID: "B", Severity: observation.Blocking},
+				{ID: "A", Severity: observation.Blocking, Objects: []string{"x"}}, {ID: "A", Severity: observation.Blocking}})
 		}, metav1.ConditionFalse, ucv1.FindingsReason, "3 findings block a migration: A, B.", false},
 		"one that is accepted is none": {func(o *Observation) {
 			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking}})
@@ -152,9 +156,9 @@ func TestWhatALookSays(t *testing.T) {
 			metav1.ConditionFalse, ucv1.FindingsReason, "1 finding blocks a migration: CloudConfigUnusable.", false},
 		"a provider that never was in-tree": {func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.CanMigrate = false }) },
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
-		"a blocking check that could not look has not passed": {func(o *Observation) {
-			o.Findings = observation.Known([]observation.Finding{{ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes"}})
-		}, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
+		"a blocking check that could not look has not passed": {found(observation.Finding{
+			ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes",
+		}), metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
 		"KCM does not lead, whatever else was found": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()

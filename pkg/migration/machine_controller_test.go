@@ -29,15 +29,20 @@ func TestMachineControllerIsKnown(t *testing.T) {
 		}
 	}
 	blocks := func(given func() Observation, when func(*Observation), says ...string) decision {
-		return decision{given: given, when: when, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason, says: append(says, "Correct spec.machineController")}
+		return decision{
+			given: given, when: when, step: ucv1.StepMachineController, fails: ucv1.InputInvalidReason,
+			says: append(says, "Correct spec.machineController"),
+		}
 	}
 	runDecisions(t, map[string]decision{
-		"Machines without any machine-controller block": blocks(configured, controllers(missingController(observation.MachineController), webhook),
+		"Machines without any machine-controller block": blocks(configured,
+			controllers(missingController(observation.MachineController), webhook),
 			"these do not exist: Deployment user-alpha/machine-controller, Deployment user-alpha/machine-controller-webhook"),
 		"one that is missing blocks":                            blocks(configured, controllers(found, webhook), "machine-controller-webhook"),
 		"one that is missing blocks in the middle of a roll":    blocks(rolling, controllers(found, webhook), "machine-controller-webhook"),
 		"one that is missing blocks a cluster without Machines": blocks(configured, func(o *Observation) { noNodes(o); controllers(found, webhook)(o) }, "machine-controller-webhook"),
-		"one that the spec names and that is missing blocks, even if nothing else is there": blocks(configured, func(o *Observation) { noNodes(o); controllers(named)(o) },
+		"one that the spec names and that is missing blocks, even if nothing else is there": blocks(configured,
+			func(o *Observation) { noNodes(o); controllers(named)(o) },
 			"machine-controller-webhook"),
 		"an operating-system-manager that exists against the spec blocks": blocks(configured, controllers(found, denied), "The spec says that there is no operating-system-manager"),
 		"Deployments that were not looked for block":                      blocks(configured, controllers(), "was looked for"),
@@ -45,15 +50,16 @@ func TestMachineControllerIsKnown(t *testing.T) {
 			given: verifying, when: without(), step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a cluster without the CRDs goes on": {
-			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() }), step: ucv1.StepVerify, action: outcome.ActionRecord,
+			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Absent[observation.Machines]() }),
+			step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"Machines that cannot be looked at are not taken for none": {
 			given: verifying, when: without(func(o *Observation) { o.Machines = observation.Unknown[observation.Machines]("timeout") }),
 			step: ucv1.StepMachineController, wait: ucv1.CouldNotLookReason,
 		},
 		"a rollback needs them, too": {
-			given: turningBack, when: controllers(found, webhook), step: ucv1.StepRollbackMachineController, fails: ucv1.InputInvalidReason,
-			says: []string{"machine-controller-webhook"},
+			given: turningBack, when: controllers(found, webhook), step: ucv1.StepRollbackMachineController,
+			fails: ucv1.InputInvalidReason, says: []string{"machine-controller-webhook"},
 		},
 	})
 }

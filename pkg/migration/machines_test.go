@@ -172,35 +172,42 @@ func TestAddonStates(t *testing.T) {
 	}{
 		"both hold when the CCM leads": {row: row, csi: ucv1.HoldsReason, ccm: ucv1.HoldsReason},
 		"a CCM that lost its Lease is not ready": {
-			row: row, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+			row: row, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, csi: ucv1.HoldsReason,
+			ccm: ucv1.WaitingForLeaderReason,
 		},
 		"what waits for an earlier step waits in both": {
-			row: RowState{Reason: ucv1.WaitingForEarlierStepReason}, csi: ucv1.WaitingForEarlierStepReason, ccm: ucv1.WaitingForEarlierStepReason,
+			row: RowState{Reason: ucv1.WaitingForEarlierStepReason}, csi: ucv1.WaitingForEarlierStepReason,
+			ccm: ucv1.WaitingForEarlierStepReason,
 		},
 		"addons that cannot be looked at are unknown in both": {
-			row: row, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
+			row: row, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
+			csi: ucv1.CouldNotLookReason, ccm: ucv1.CouldNotLookReason,
 		},
 		"each says what it lacks": {
 			row: row, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")},
+					CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.ForeignObjectsReason, ccm: ucv1.ActingReason,
 		},
 		"pending workloads are NoNodes, broken ones are not": {
 			row: row, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x")}, CCM: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x")},
+					CCM: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}})
 			},
 			csi: ucv1.RollingOutReason, ccm: ucv1.NoNodesReason,
 		},
 		"what another tool has taken over and changed is unknown": {
 			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")}, CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Foreign: messages.Said("x")},
+					CCM: observation.AddonSet{Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
 			},
 			csi: ucv1.AddonsReleasedReason, ccm: ucv1.AddonsReleasedReason,
 		},
 		"what another tool has taken over and left alone is looked at": {
-			row: RowState{Holds: true, Reason: ucv1.AddonsReleasedReason}, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
-			csi: ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
+			row:  RowState{Holds: true, Reason: ucv1.AddonsReleasedReason},
+			when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
+			csi:  ucv1.HoldsReason, ccm: ucv1.WaitingForLeaderReason,
 		},
 	}
 	for name, test := range tests {

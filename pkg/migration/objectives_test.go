@@ -18,8 +18,9 @@ import (
 func slow(since time.Duration, names ...string) []slo.Sample {
 	var samples []slo.Sample
 	for _, name := range names {
-		samples = append(samples, slo.Sample{Indicator: slo.TaintRemoval, Object: "Node " + name, Kind: "Node", Name: name, Least: 61 * time.Second, Most: -1,
-			End: ago(since), MadeAt: ago(since + 70*time.Second), Tainted: true})
+		samples = append(samples,
+			slo.Sample{Indicator: slo.TaintRemoval, Object: "Node " + name, Kind: "Node", Name: name, Least: 61 * time.Second, Most: -1,
+				End: ago(since), MadeAt: ago(since + 70*time.Second), Tainted: true})
 	}
 	return samples
 }

@@ -49,8 +49,10 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"one with a Lease of its own blocks with its names and what to do": refused(fresh, ucv1.StepPreflight, nil,
-			"Deployment infra/occm (Helm release occm) is a cloud-controller-manager that is not ours, known by its image openstack-cloud-controller-manager; ",
-			"it runs cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller with Lease infra/theirs, and ours with kube-system/ccm: neither our fence nor a Lease",
+			"Deployment infra/occm (Helm release occm) is a cloud-controller-manager that is not ours, known by its image "+
+				"openstack-cloud-controller-manager; ",
+			"it runs cloud-node-controller, cloud-node-lifecycle-controller, service-lb-controller with Lease infra/theirs, and ours "+
+				"with kube-system/ccm: neither our fence nor a Lease",
 			"Stop it, or uninstall it, and wait until its pods are gone and Lease infra/theirs has run out",
 			`name it in spec.handover.acceptOtherManagers, like "Deployment infra/occm"`),
 		"one without leader election blocks": refused(fresh, ucv1.StepPreflight, free, "with --leader-elect=false: neither our fence nor a Lease"),
@@ -63,7 +65,8 @@ func TestOtherManagersBeforeTheStart(t *testing.T) {
 		"one that initializes Nodes only blocks, and its loop is named": refused(fresh, ucv1.StepPreflight,
 			func(m *observation.ForeignCCM) { m.NodesOnly = true }, "it runs cloud-node-controller. Stop it"),
 		"one with the service loop off blocks with the loops that are left": refused(fresh, ucv1.StepPreflight,
-			func(m *observation.ForeignCCM) { m.Arguments.Flags["controllers"] = "*,-service" }, "it runs cloud-node-controller, cloud-node-lifecycle-controller with"),
+			func(m *observation.ForeignCCM) { m.Arguments.Flags["controllers"] = "*,-service" },
+			"it runs cloud-node-controller, cloud-node-lifecycle-controller with"),
 		"with routes the route loop is named": refused(fresh, ucv1.StepPreflight,
 			func(m *observation.ForeignCCM) { m.Arguments.Flags["allocate-node-cidrs"] = "true" }, "node-route-controller"),
 		"a cluster that was created with the feature is blocked, too": refused(external, ucv1.StepAddons, ourLease, "Deployment infra/occm"),
@@ -108,9 +111,13 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 		"one that leads is one finding with its Lease": {
 			given: fresh, when: func(o *Observation) {
 				beside(ourLease)(o)
-				o.CCMLease = observation.Known(observation.Lease{Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)})
+				o.CCMLease = observation.Known(observation.Lease{
+					Ref: observation.Ref{Kind: "Lease", Name: "ccm"}, Holder: "occm_1", DurationSeconds: 15, ChangedAt: ago(time.Second),
+					WatchedAt: ago(time.Hour),
+				})
 			},
-			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
+			step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason,
+			says: []string{"Deployment infra/occm", "Lease ccm is held by occm_1"},
 		},
 		"without the fence no one can say what binds it": {
 			given: fresh, when: func(o *Observation) {
@@ -123,7 +130,8 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 			given: fresh, when: func(o *Observation) {
 				o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("listing Pods: forbidden")
 			},
-			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
+			says: []string{"other cloud-controller-managers of the user cluster: listing Pods: forbidden"},
 		},
 	})
 }
@@ -146,13 +154,16 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 		"the workload stays away beside one that is free":            handover(serializedAt(fenced), "WorkloadAllowed", beside(free), "with --leader-elect=false"),
 		"a fence opens beside one that our Lease holds":              {given: fenced, when: beside(ourLease), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence},
 		"a fence opens beside one that initializes Nodes only": {
-			given: fenced, when: beside(func(m *observation.ForeignCCM) { m.NodesOnly = true }), step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			given: fenced, when: beside(func(m *observation.ForeignCCM) { m.NodesOnly = true }), step: ucv1.StepHandover,
+			line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"the guard finds one that came later, and nothing is rolled": {
-			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"Deployment infra/occm", "nothing is rolled until then"},
+			given: rolling, when: beside(nil), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			says: []string{"Deployment infra/occm", "nothing is rolled until then"},
 		},
 		"the guard finds one after the end": {
-			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason, says: []string{"with --leader-elect=false"},
+			given: completed, when: beside(free), step: ucv1.StepHandover, fails: ucv1.CloudLoopsContendedReason,
+			says: []string{"with --leader-elect=false"},
 		},
 		"the guard lets one be that our Lease holds": {given: rolling, when: beside(ourLease), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
 		"a fence that someone closed stays so beside one that is free": {
@@ -163,7 +174,8 @@ func TestOtherManagersAfterTheStart(t *testing.T) {
 			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
 		},
 		"that no one could look ends no completed migration": {
-			given: finished, when: func(o *Observation) { o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.ForeignCCMs = observation.Unknown[[]observation.ForeignCCM]("timeout") },
+			step: ucv1.StepFinished,
 		},
 	})
 }

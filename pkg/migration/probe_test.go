@@ -60,7 +60,8 @@ func kcmUntouched(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.StartedAt).To(Be
 func TestTheProbeComesBeforeKCM(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the probe is wanted first": {
-			given: unprobed, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
+			given: unprobed, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
+			says: []string{"probe of the CCM starts"}, facts: kcmUntouched,
 		},
 		"its objects are applied": {
 			given: probing(time.Second, func(o *Observation) {
@@ -80,8 +81,8 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			given: probing(time.Second, nil), step: ucv1.StepHandover, line: "Probed", wait: ucv1.ProbingReason, facts: kcmUntouched,
 		},
 		"who leads is noted": {
-			given: probing(time.Second, probeLease("probe_1", time.Second)), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeHolder).To(Equal("probe_1")) },
+			given: probing(time.Second, probeLease("probe_1", time.Second)), step: ucv1.StepHandover, line: "Probed",
+			action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.ProbeHolder).To(Equal("probe_1")) },
 		},
 		"leading for a moment is not enough": {
 			given: probing(20*time.Second, led(probeLease("probe_1", 6*time.Second))),
@@ -106,12 +107,12 @@ func TestTheProbeComesBeforeKCM(t *testing.T) {
 			},
 		},
 		"a probe that is over is removed before KCM is touched": {
-			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionPruneAddons,
-			says: []string{"Deployment kube-system/ccm-probe"},
+			given: starting, when: func(o *Observation) { recorded(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed",
+			action: outcome.ActionPruneAddons, says: []string{"Deployment kube-system/ccm-probe"},
 		},
 		"a probe that cannot be looked at is waited for": {
-			given: probing(time.Second, func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") }), step: ucv1.StepHandover, line: "Probed",
-			wait: ucv1.CouldNotLookReason,
+			given: probing(time.Second, func(o *Observation) { o.Probe = observation.Unknown[observation.Probe]("timeout") }),
+			step:  ucv1.StepHandover, line: "Probed", wait: ucv1.CouldNotLookReason,
 		},
 	})
 }
@@ -125,7 +126,8 @@ func TestSomeHaveNoProbe(t *testing.T) {
 			step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
 		},
 		"a cluster without Nodes has none": {
-			given: unprobed, when: func(o *Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover, line: "ProcessesRecorded", action: outcome.ActionRecord,
+			given: unprobed, when: func(o *Observation) { o.Nodes = observation.Known([]observation.Node(nil)) }, step: ucv1.StepHandover,
+			line: "ProcessesRecorded", action: outcome.ActionRecord,
 		},
 	})
 }
@@ -146,7 +148,8 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 	}
 	runDecisions(t, map[string]decision{
 		"what was seen of it is kept": {
-			given: probing(4*time.Minute, crashing), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"it never led"},
+			given: probing(4*time.Minute, crashing), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
+			says: []string{"it never led"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Handover.ProbeProblem).To(ContainSubstring("last exit code 1"))
 				g.Expect(f.Handover.ProbeStartedAt).To(BeNil(), "it is not wanted any more")
@@ -154,14 +157,16 @@ func TestAProbeThatFailsLeavesKCMAlone(t *testing.T) {
 			},
 		},
 		"it is removed": {
-			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed", action: outcome.ActionPruneAddons,
+			given: unprobed, when: func(o *Observation) { failed(time.Minute)(o); leftovers(o) }, step: ucv1.StepHandover, line: "Probed",
+			action: outcome.ActionPruneAddons,
 		},
 		"a person is called": {
 			given: unprobed, when: failed(time.Minute), step: ucv1.StepHandover, line: "Probed", fails: ucv1.ProbeFailedReason,
 			says: []string{"KCM was not touched", "it never led", "cloud configuration"},
 		},
 		"it is tried again after a while": {
-			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord, says: []string{"tried again"},
+			given: unprobed, when: failed(6 * time.Minute), step: ucv1.StepHandover, line: "Probed", action: outcome.ActionRecord,
+			says: []string{"tried again"},
 		},
 		"a CCM that changes is probed again": {
 			given: unprobed, when: func(o *Observation) {

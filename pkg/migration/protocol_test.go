@@ -36,7 +36,8 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 	closed := func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) }
 	runDecisions(t, map[string]decision{
 		"a fence that holds is used": {
-			given: fresh, when: closed, step: ucv1.StepPreflight, action: outcome.ActionRecord, facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
+			given: fresh, when: closed, step: ucv1.StepPreflight, action: outcome.ActionRecord,
+			facts: resolvedTo(ucv1.FencedProtocol, "cannot write Lease kube-system/ccm"),
 		},
 		"where the fence would not hold, the CCM is started later": {
 			given: fresh, when: leasesAreFree, step: ucv1.StepPreflight, action: outcome.ActionRecord,
@@ -47,15 +48,19 @@ func TestProtocolIsChosenBeforeAnythingIsTouched(t *testing.T) {
 			facts: resolvedTo(ucv1.SerializedProtocol, "spec.handover.protocol asks for it"),
 		},
 		"Fenced is refused where the fence would not hold": {
-			given: fresh, when: wants(ucv1.FencedProtocolChoice, leasesAreFree), step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason,
-			says: []string{"may create, update Lease kube-system/ccm", "kubectl auth can-i", "Or set spec.handover.protocol to Serialized"},
+			given: fresh, when: wants(ucv1.FencedProtocolChoice, leasesAreFree), step: ucv1.StepPreflight,
+			fails: ucv1.FenceIneffectiveReason,
+			says: []string{
+				"may create, update Lease kube-system/ccm", "kubectl auth can-i", "Or set spec.handover.protocol to Serialized",
+			},
 		},
 		"a fence that cannot be looked at is waited for": {
-			given: fresh, when: func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") }, step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason,
-			says: []string{"the fence: timeout"},
+			given: fresh, when: func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") },
+			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the fence: timeout"},
 		},
 		"a cluster that was created with the feature has the same choice": {
-			given: external, when: leasesAreFree, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: resolvedTo(ucv1.SerializedProtocol, "may create, update"),
+			given: external, when: leasesAreFree, step: ucv1.StepAddons, action: outcome.ActionRecord,
+			facts: resolvedTo(ucv1.SerializedProtocol, "may create, update"),
 		},
 	})
 }
@@ -117,11 +122,12 @@ func TestSerializedStartsTheCCMLast(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.WorkloadAllowedAt).To(BeNil()) },
 		},
 		"the right to lead comes before the workload": {
-			given: serializedAt(fenced), when: workloadAllowed, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			given: serializedAt(fenced), when: workloadAllowed, step: ucv1.StepHandover, line: "FenceOpen",
+			action: outcome.ActionOpenFence,
 		},
 		"the workload that is allowed is applied": {
-			given: serializedAt(fenced), when: missing, step: ucv1.StepHandover, line: "WorkloadApplied", action: outcome.ActionApplyAddons,
-			says: []string{"Deployment kube-system/ccm"},
+			given: serializedAt(fenced), when: missing, step: ucv1.StepHandover, line: "WorkloadApplied",
+			action: outcome.ActionApplyAddons, says: []string{"Deployment kube-system/ccm"},
 		},
 		"a workload of someone else is never taken over": {
 			given: serializedAt(fenced), when: func(o *Observation) {

@@ -76,13 +76,16 @@ func TestAClusterThatReturnsGoesOn(t *testing.T) {
 		"while it is paused":          {given: returned(fenced), when: func(o *Observation) { o.Cluster.Spec.Paused = true }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
 		"while it is deleted already": {given: deleted(returned(fenced)), step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced)},
 		"after it was seen in-tree": {
-			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: same(fenced),
+			given: returned(fenced), when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree }, step: ucv1.StepAdmitted,
+			action: outcome.ActionRecord, facts: same(fenced),
 		},
 		"but not when its status knows more": {
-			given: finished, when: func(o *Observation) { o.Record = observation.Known(observation.Record{Problem: "it is not read"}) }, step: ucv1.StepFinished,
+			given: finished, when: func(o *Observation) { o.Record = observation.Known(observation.Record{Problem: "it is not read"}) },
+			step: ucv1.StepFinished,
 		},
 		"and one without a record is judged by what it is": {
-			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() }, step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
+			given: returned(fenced), when: func(o *Observation) { o.Record = observation.Absent[observation.Record]() },
+			step: ucv1.StepAddons, action: outcome.ActionRecord, facts: origin(ucv1.OriginExternal),
 		},
 	})
 }
@@ -105,7 +108,8 @@ func TestARecordIsNeverGuessed(t *testing.T) {
 		"one that cannot be looked at is waited for": blind(func(o *Observation) { o.Record = observation.Unknown[observation.Record]("timeout") }),
 		"one is not used while no one knows whose":   blind(func(o *Observation) { o.Keeper = observation.Unknown[observation.Ref]("timeout") }),
 		"with the feature off, what began calls a person": {
-			given: returned(fenced), when: featureOff, step: ucv1.StepInTree, fails: ucv1.MigrationRecordedReason, says: []string{"Set spec.features.externalCloudProvider to true"}, facts: none,
+			given: returned(fenced), when: featureOff, step: ucv1.StepInTree, fails: ucv1.MigrationRecordedReason,
+			says: []string{"Set spec.features.externalCloudProvider to true"}, facts: none,
 		},
 		"with the feature off, one of origin External says nothing: KCM's arguments do": {
 			given: returned(completedExternal), when: func(o *Observation) {
@@ -164,32 +168,41 @@ func TestWhatLetsADeletedClusterGoAtOnce(t *testing.T) {
 		"annotation abandon, in the roll":        {given: deleted(proving), when: abandoned, step: ucv1.StepRoll, action: outcome.ActionRelease},
 		"annotation abandon, in a rollback":      {given: deleted(loopsBack), when: abandoned, step: ucv1.StepRolledBack, action: outcome.ActionRelease},
 		"annotation abandon, although it is paused": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover, action: outcome.ActionRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); o.Cluster.Spec.Paused = true }, step: ucv1.StepHandover,
+			action: outcome.ActionRelease,
 		},
 		"annotation abandon, when nothing can be looked at": {
-			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} }, step: ucv1.StepAddons, action: outcome.ActionRelease,
+			given: deleted(fenced), when: func(o *Observation) { abandoned(o); *o = Observation{Cluster: o.Cluster} },
+			step: ucv1.StepAddons, action: outcome.ActionRelease,
 		},
 		"annotation abandon does nothing to one that stays": {given: fenced, when: abandoned, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence},
 		"another value of the annotation is none": {
-			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.Cluster.Annotations[ucv1.AbandonAnnotation] = "false" },
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a namespace that goes": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) }, step: ucv1.StepHandover, action: outcome.ActionRelease, says: []string{"its namespace is being deleted"},
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(true) },
+			step: ucv1.StepHandover, action: outcome.ActionRelease, says: []string{"its namespace is being deleted"},
 		},
 		"a namespace that stays is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Known(false) },
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a namespace that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") }, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			given: deleted(fenced), when: func(o *Observation) { o.NamespaceTerminating = observation.Unknown[bool]("timeout") },
+			step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
 		},
 		"a control plane that is gone, in a rollback": {
-			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() }, step: ucv1.StepRolledBack, action: outcome.ActionRelease, says: []string{"its control plane is gone"},
+			given: deleted(loopsBack), when: func(o *Observation) { o.ControlPlane = observation.Absent[observation.ControlPlane]() },
+			step: ucv1.StepRolledBack, action: outcome.ActionRelease, says: []string{"its control plane is gone"},
 		},
 		"a control plane that cannot be looked at is no reason": {
-			given: deleted(fenced), when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+			given: deleted(fenced), when: func(o *Observation) {
+				o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout")
+			}, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 	})
 	d := Decide(deleted(fenced)(), noon())
-	NewWithT(t).Expect(d.Leaving).To(Equal("The Cluster is being deleted; it goes when the hand-over is complete, so that the cloud loops do not stay off, " +
-		"or at once with annotation usercluster.k8c.io/abandon=true."))
+	NewWithT(t).Expect(d.Leaving).To(Equal("The Cluster is being deleted; it goes when the hand-over is complete, so that the " +
+		"cloud loops do not stay off, or at once with annotation usercluster.k8c.io/abandon=true."))
 }

@@ -44,7 +44,8 @@ func TestRollBeginsWithACanary(t *testing.T) {
 				machines(second)(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent, o.Cluster.Spec.Rollout.Canary = new(intstr.FromInt32(2)), ucv1.CanaryMachineDeployment
 			},
-			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"Rolling MachineDeployment kube-system/builders: at most 1 at a time"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			says:  []string{"Rolling MachineDeployment kube-system/builders: at most 1 at a time"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md2"})) },
 		},
 		"a larger budget rolls more when a canary is proven": {
@@ -57,7 +58,8 @@ func TestRollBeginsWithACanary(t *testing.T) {
 				})(o)
 				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
 			},
-			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			says: []string{"kube-system/builders, MachineDeployment kube-system/testers"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.RolledMachineDeployments).To(Equal([]string{"md", "md3", "md2"}))
 			},
@@ -94,7 +96,8 @@ func TestRollKeepsTheBudget(t *testing.T) {
 		},
 		"one that someone else disrupted uses the budget up, with its name": {
 			given: rolling, when: machines(func(m *observation.Machines) { second(m); m.Deployments[1].Settled = false }),
-			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason, says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBudgetReason,
+			says: []string{"1 of 2 are rolling or not serving in full: kube-system/builders"},
 		},
 		"one that is paused and serves makes no failure of another that does not for a moment": {
 			given: rolling, when: machines(func(m *observation.Machines) {
@@ -123,8 +126,9 @@ func TestRollKeepsTheBudget(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.InputInvalidReason, says: []string{"spec.rollout.maxConcurrent allows nothing"},
 		},
 		"nothing is rolled while the CCM does not lead": {
-			given: rolling, when: func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Minute) }) },
-			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+			given: rolling,
+			when:  func(o *Observation) { edit(&o.CCMLease, func(l *observation.Lease) { l.ChangedAt = ago(time.Minute) }) },
+			step:  ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 	})
 }
@@ -133,7 +137,8 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a paused one is named when the others are done": {
 			given: verifying, when: machines(func(m *observation.Machines) { second(m); m.Deployments[1].Paused = true }),
-			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"MachineDeployment kube-system/builders is paused; unpause it"},
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"MachineDeployment kube-system/builders is paused; unpause it"},
 		},
 		"a paused one does not hold the others up": {
 			given: rolling, when: machines(func(m *observation.Machines) { second(m); m.Deployments[1].Paused = true }),
@@ -147,14 +152,19 @@ func TestRollNamesWhatIsBlocked(t *testing.T) {
 		},
 		"our value that was taken out again is not applied again": {
 			given: rolling, when: machines(func(m *observation.Machines) {
-				m.Sets = append(m.Sets, observation.MachineSet{Ref: observation.Ref{Name: "workers-2", UID: "ms-ours"}, Deployment: "md", RestartValue: generation, CreatedAt: ago(25 * time.Minute)})
+				m.Sets = append(m.Sets, observation.MachineSet{
+					Ref: observation.Ref{Name: "workers-2", UID: "ms-ours"}, Deployment: "md", RestartValue: generation,
+					CreatedAt: ago(25 * time.Minute),
+				})
 				m.Sets[0].Current = true
 			}),
-			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason, says: []string{"lost annotation forceRestart", generation},
+			step: ucv1.StepRoll, fails: ucv1.MachineDeploymentFieldConflictReason,
+			says: []string{"lost annotation forceRestart", generation},
 		},
 		"a revision that was made after the flags is never rolled": {
-			given: verifying, when: machines(func(m *observation.Machines) { m.Deployments[0].RestartValue, m.Sets[0].RestartValue = "", "" }),
-			step: ucv1.StepVerify, action: outcome.ActionRecord,
+			given: verifying,
+			when:  machines(func(m *observation.Machines) { m.Deployments[0].RestartValue, m.Sets[0].RestartValue = "", "" }),
+			step:  ucv1.StepVerify, action: outcome.ActionRecord,
 		},
 		"a standalone outdated Machine is named": {
 			given: verifying, when: machines(func(m *observation.Machines) {
@@ -203,7 +213,8 @@ func TestRollKeepsDeadlines(t *testing.T) {
 		},
 		"a new Machine that missed its deadline stops the roll with its name": {
 			given: verifying, when: machines(func(m *observation.Machines) { m.Machines[0].NodeName = "" }),
-			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
+			says: []string{"Machine kube-system/workers-2-a has no initialized Node"},
 		},
 		"a deletion within its deadline is waited for": {
 			given: verifying, when: machines(func(m *observation.Machines) {
@@ -260,7 +271,8 @@ func TestMachineControllerRow(t *testing.T) {
 		},
 		"an old pod is waited for": {
 			given: configured, when: first(func(d *observation.MachineControllerDeployment) { d.RolledOut = false }),
-			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason, says: []string{"user-alpha/machine-controller is still rolling out"},
+			step: ucv1.StepMachineController, wait: ucv1.RollingOutReason,
+			says: []string{"user-alpha/machine-controller is still rolling out"},
 		},
 		"arguments that are not understood block": {
 			given: configured, when: first(func(d *observation.MachineControllerDeployment) {
@@ -275,10 +287,12 @@ func TestMachineControllerRow(t *testing.T) {
 			step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
 		},
 		"the CCM has to lead": {
-			given: configured, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
+			given: configured, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
+			step: ucv1.StepMachineController, wait: ucv1.WaitingForLeaderReason,
 		},
 		"without Nodes the CCM need not lead": {
-			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepMachineController, action: outcome.ActionRecord,
+			given: configured, when: func(o *Observation) { noNodes(o); o.CCMLease = observation.Absent[observation.Lease]() },
+			step: ucv1.StepMachineController, action: outcome.ActionRecord,
 		},
 		"a flag that is lost later is recorded first, and MachineSets are judged again": {
 			given: rolling, when: first(func(d *observation.MachineControllerDeployment) { d.Arguments.Flags = map[string]string{} }),
@@ -291,12 +305,15 @@ func TestMachineControllerRow(t *testing.T) {
 func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a MachineDeployment for which no Machine was made in time stops the roll with its name": {
-			given: verifying, when: machines(func(m *observation.Machines) { m.Deployments[0].Replicas, m.Deployments[0].Settled = 2, false }),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
+			given: verifying,
+			when:  machines(func(m *observation.Machines) { m.Deployments[0].Replicas, m.Deployments[0].Settled = 2, false }),
+			step:  ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
+			says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
 		},
 		"the endless minReadySeconds of ours is no patience": {
-			given: verifying, when: firstDeployment(func(d *observation.MachineDeployment) { d.Replicas, d.Settled, d.Guard = 2, false, endless() }),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
+			given: verifying,
+			when:  firstDeployment(func(d *observation.MachineDeployment) { d.Replicas, d.Settled, d.Guard = 2, false, endless() }),
+			step:  ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
 		},
 		"an extra Machine that a quota refuses stops the roll with what is not replaced": {
 			given: verifying, when: machines(func(m *observation.Machines) {
@@ -305,7 +322,8 @@ func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 				)
 				m.Deployments[0].Settled, m.Machines[0].Set = false, "old"
 			}),
-			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason, says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
+			step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
+			says: []string{"these are not replaced or not proven: workers-2-a", "a quota"},
 		},
 		"minReadySeconds may pass before a MachineDeployment counts as stuck": {
 			given: verifying, when: machines(func(m *observation.Machines) {
@@ -314,7 +332,8 @@ func TestMachineDeploymentsThatStandStillStopTheRoll(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"a MachineDeployment that lacks a Machine for a short time is waited for": {
-			given: verifying, when: both(firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *observation.Machines) {
+			given: verifying,
+			when: both(firstNode(func(n *observation.Node) { n.CreatedAt = ago(time.Minute) }), machines(func(m *observation.Machines) {
 				m.Deployments[0].Replicas, m.Deployments[0].Settled, m.Machines[0].CreatedAt = 2, false, ago(time.Minute)
 			})),
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
@@ -333,16 +352,18 @@ func TestNodesHaveTheirDeadlineToBecomeReadyAgain(t *testing.T) {
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
 		},
 		"one that stays away stops no other": {
-			given: verifying, when: both(firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }), machines(second), func(o *Observation) {
-				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
-				edit(&o.Machines, func(m *observation.Machines) { m.Machines[1].NodeName = "n2" })
-				edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, provenNode("n2")) })
-			}),
+			given: verifying, when: both(firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }),
+				machines(second), func(o *Observation) {
+					o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+					edit(&o.Machines, func(m *observation.Machines) { m.Machines[1].NodeName = "n2" })
+					edit(&o.Nodes, func(n *[]observation.Node) { *n = append(*n, provenNode("n2")) })
+				}),
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"one that stays so calls a person": {
 			given: verifying, when: firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(21*time.Minute) }),
-			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason, says: []string{"workers-2-a, since 2026-01-01T11:39:00Z", "their kubelets"},
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
+			says: []string{"workers-2-a, since 2026-01-01T11:39:00Z", "their kubelets"},
 		},
 	})
 }

@@ -54,8 +54,7 @@ func lockLeft() Observation {
 func TestRollbackOfTheMigrationLock(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the CCM goes before the lock leaves KCM": {
-			given:  rollingBackLock,
-			step:   ucv1.StepRollbackFence,
+			given: rollingBackLock, step: ucv1.StepRollbackFence,
 			action: outcome.ActionRecord,
 			says:   []string{"not wanted"},
 		},
@@ -96,7 +95,8 @@ func TestRollbackOfTheMigrationLock(t *testing.T) {
 			given: lockLeft, when: func(o *Observation) {
 				o.Cluster.Status.Rollback.WorkloadWithdrawnAt = stampAgo(11 * time.Minute)
 				edit(&o.Lock, func(l *observation.Lock) { l.Lease.ChangedAt = ago(time.Second) })
-			}, step: ucv1.StepRollbackLock, fails: ucv1.ArmingReason, says: []string{"KCM has its cloud loops back", "still held by new_1"},
+			}, step: ucv1.StepRollbackLock, fails: ucv1.ArmingReason,
+			says: []string{"KCM has its cloud loops back", "still held by new_1"},
 		},
 		"a lock that cannot be looked at stays": {
 			given: lockLeft, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
@@ -148,8 +148,8 @@ func TestARollbackInstructsWhoChangesKCM(t *testing.T) {
 			step: ucv1.StepRollbackLoops, wait: ucv1.NodesNotReadyReason,
 		},
 		"that they are on is recorded": {
-			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackLoops, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
+			given: instructed, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackLoops,
+			action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.LoopsOnAt.Time).To(Equal(noon())) },
 		},
 		"then it is rolled back": {
 			given: instructed, when: func(o *Observation) {

@@ -115,7 +115,8 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.StartedAt.Time).To(Equal(noon())) },
 		},
 		"the machine-controller loses its flag": {
-			given: reverting, step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments, says: []string{"Removing -node-external-cloud-provider"},
+			given: reverting, step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments,
+			says: []string{"Removing -node-external-cloud-provider"},
 		},
 		"when it is gone is recorded": {
 			given: reverted, step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord,
@@ -123,7 +124,8 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 		},
 		"a flag that came back makes them judged again": {
 			given: turningBack, when: func(o *Observation) { o.MachineController = observation.Known(machineControllers()) },
-			step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord, says: []string{"got -node-external-cloud-provider back"},
+			step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord,
+			says:  []string{"got -node-external-cloud-provider back"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.MachineControllerRevertedAt).To(BeNil()) },
 		},
 		"an old pod of the machine-controller is waited for": {
@@ -132,7 +134,8 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason,
 		},
 		"external Machines are rolled back": {
-			given: turningBack, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/workers"},
+			given: turningBack, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
+			says:  []string{"kube-system/workers"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.RolledMachineDeployments).To(ConsistOf("md")) },
 		},
 		"its value is recorded first": {
@@ -140,7 +143,8 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 			step: ucv1.StepRollbackRoll, action: outcome.ActionRecord,
 		},
 		"a CCM that does not lead does not hold it up": {
-			given: turningBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() }, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
+			given: turningBack, when: func(o *Observation) { o.CCMLease = observation.Absent[observation.Lease]() },
+			step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"a rollout that is going the other way is turned round": {
 			given: turningBack, when: func(o *Observation) {
@@ -154,7 +158,8 @@ func TestEveryStageOfARollbackIsAtItsStep(t *testing.T) {
 			}, step: ucv1.StepRollbackRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"what was made before the migration is not touched": {
-			given: turningBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
+			given: turningBack, when: func(o *Observation) { o.Machines = observation.Known(outdated()) }, step: ucv1.StepRollbackFence,
+			action: outcome.ActionRecord,
 		},
 		"but a Machine that was made since is": {
 			given: turningBack, when: func(o *Observation) {
@@ -177,13 +182,13 @@ func done(o *Observation) {
 func TestWhatIsRolledBackRests(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"before the start there is nothing to roll back": {
-			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepRollbackAddons, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
+			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = true }, step: ucv1.StepRollbackAddons,
+			action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Rollback.FinishedAt).NotTo(BeNil()) },
 		},
 		"what is rolled back rests": {given: asked, when: done, step: ucv1.StepRolledBack},
 		"what is rolled back and runs no cloud loop is not at rest": {
-			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack, fails: ucv1.LoopsOffAlreadyReason,
-			says: []string{"does not run the cloud loops any more"},
+			given: asked, when: func(o *Observation) { done(o); setKCM(o, silentArguments()) }, step: ucv1.StepRolledBack,
+			fails: ucv1.LoopsOffAlreadyReason, says: []string{"does not run the cloud loops any more"},
 		},
 		"what is rolled back and cannot be looked at is not claimed to be at rest": {
 			given: asked, when: func(o *Observation) {
@@ -208,14 +213,16 @@ func TestWhatIsRolledBackRests(t *testing.T) {
 			}, step: ucv1.StepRolledBack,
 		},
 		"a later time starts nothing while the rollback is wanted": {
-			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) }, step: ucv1.StepRolledBack,
+			given: asked, when: func(o *Observation) { done(o); o.Cluster.Spec.Handover.RetryAfter = stampAgo(0) },
+			step: ucv1.StepRolledBack,
 		},
 		"taken back with a later time, the migration begins at once": {
 			given: asked, when: func(o *Observation) {
 				done(o)
 				o.Cluster.Spec.Handover.Rollback, o.Cluster.Spec.Handover.RetryAfter = false, stampAgo(0)
 			},
-			step: ucv1.StepAdmitted, action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
+			step: ucv1.StepAdmitted, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f).To(Equal(ucv1.Facts{Origin: ucv1.OriginMigrating})) },
 		},
 	})
 }
@@ -223,11 +230,13 @@ func TestWhatIsRolledBackRests(t *testing.T) {
 func TestOtherWaysOfARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"taken back in the middle, it goes on to its end": {
-			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false }, step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments,
+			given: reverting, when: func(o *Observation) { o.Cluster.Spec.Handover.Rollback = false },
+			step: ucv1.StepRollbackMachineController, action: outcome.ActionChangeArguments,
 		},
 		"beyond the point of no return it is refused, with the moment": {
 			given: asked, when: func(o *Observation) { withMachine(observation.Machine{Annotation: "true"})(o) },
-			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason, says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
+			step: ucv1.StepComplete, fails: ucv1.RollbackRefusedReason,
+			says: []string{"passed at 2026-01-01T12:00:00Z", "Machine kube-system/pet"},
 		},
 		"in a hand-over that no one leads it is refused only when someone does": {
 			given: fenced, when: func(o *Observation) {
@@ -258,7 +267,8 @@ func TestARollbackAndTheGuard(t *testing.T) {
 			step: ucv1.StepHandover, action: outcome.ActionRecord, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"where KCM runs loops already the CCM goes first": {
-			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackFence, action: outcome.ActionRecord,
+			given: reverting, when: func(o *Observation) { setKCM(o, inTree()) }, step: ucv1.StepRollbackFence,
+			action: outcome.ActionRecord,
 		},
 	})
 }
@@ -266,7 +276,8 @@ func TestARollbackAndTheGuard(t *testing.T) {
 func TestAddonsOfARollback(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"addons go when no volume needs them": {
-			given: withdrawingAddons, step: ucv1.StepRollbackAddons, action: outcome.ActionPruneAddons, says: []string{"DaemonSet kube-system/csi"},
+			given: withdrawingAddons, step: ucv1.StepRollbackAddons, action: outcome.ActionPruneAddons,
+			says: []string{"DaemonSet kube-system/csi"},
 		},
 		"a volume that needs the driver keeps them": {
 			given: withdrawingAddons, when: func(o *Observation) {
@@ -296,7 +307,8 @@ func TestAddonsOfARollback(t *testing.T) {
 		"and not before": {
 			given: deleted(reverted), when: func(o *Observation) {
 				edit(&o.MachineController, func(d *[]observation.MachineControllerDeployment) { (*d)[0].RolledOut = false })
-			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason, says: []string{"the deleted Cluster goes when KCM has its cloud loops back"},
+			}, step: ucv1.StepRollbackMachineController, wait: ucv1.RollingOutReason,
+			says: []string{"the deleted Cluster goes when KCM has its cloud loops back"},
 		},
 	})
 }

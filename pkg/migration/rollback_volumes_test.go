@@ -34,7 +34,8 @@ func TestGatesOfARollback(t *testing.T) {
 	on := []string{"its cloud loops back: the CCM is silent"}
 	runDecisions(t, map[string]decision{
 		"they come with the loops": {
-			given: withGates(quiet), step: ucv1.StepRollbackLoops, action: outcome.ActionChangeArguments, says: []string{"its cloud loops " +
+			given: withGates(quiet), step: ucv1.StepRollbackLoops, action: outcome.ActionChangeArguments,
+			says: []string{"its cloud loops " +
 				"back, and its feature gates"},
 		},
 		"not while a volume is attached through them, and the loops do not wait": {

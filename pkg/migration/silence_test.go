@@ -63,7 +63,8 @@ func TestDoubtsOfProcesses(t *testing.T) {
 	runDoubts(t, map[string]doubtTest{
 		"a silent KCM leaves no doubt": {},
 		"a control plane that cannot be looked at is a doubt": {
-			when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") }, want: []string{"Could not look at the control plane: timeout."},
+			when: func(o *Observation) { o.ControlPlane = observation.Unknown[observation.ControlPlane]("timeout") },
+			want: []string{"Could not look at the control plane: timeout."},
 		},
 		"a template that would start loops is a doubt": {
 			when: func(o *Observation) {
@@ -112,7 +113,10 @@ func TestDoubtsOfProcesses(t *testing.T) {
 			when: func(o *Observation) {
 				onRecord(o, func(p *ucv1.ManagerProcess) { p.EndedAt, p.VanishedAt = nil, microAgo(time.Minute) })
 			},
-			want: []string{"waiting for the kubelet of Node m1 to outlive it by 60 s. If that Node is lost and you know that the process has ended, name the pod in spec.handover.acceptLostManagers."},
+			want: []string{
+				"waiting for the kubelet of Node m1 to outlive it by 60 s. If that Node is lost and you know that the process has ended, " +
+					"name the pod in spec.handover.acceptLostManagers.",
+			},
 		},
 	})
 }
@@ -125,10 +129,12 @@ func TestDoubtsOfTheLease(t *testing.T) {
 	}
 	runDoubts(t, map[string]doubtTest{
 		"a Lease that cannot be looked at is a doubt": {
-			when: func(o *Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") }, want: []string{"Could not look at KCM's Lease: timeout."},
+			when: func(o *Observation) { o.KCMLease = observation.Unknown[observation.Lease]("timeout") },
+			want: []string{"Could not look at KCM's Lease: timeout."},
 		},
 		"a Lease that does not exist is a doubt: KCM elects somewhere else": {
-			when: func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() }, want: []string{"Lease kube-system/kube-controller-manager does not exist."},
+			when: func(o *Observation) { o.KCMLease = observation.Absent[observation.Lease]() },
+			want: []string{"Lease kube-system/kube-controller-manager does not exist."},
 		},
 		"a Lease of another name that does not exist is named": {
 			when: func(o *Observation) {
@@ -164,10 +170,7 @@ func TestDoubtsOfTheLease(t *testing.T) {
 			},
 			want: []string{"held by stranger_1"},
 		},
-		"a longer lease duration is waited for": {
-			when: stranger(59*time.Second, 60),
-			want: []string{"held by stranger_1"},
-		},
+		"a longer lease duration is waited for": {when: stranger(59*time.Second, 60), want: []string{"held by stranger_1"}},
 		"a longer renew deadline with its retry period is waited for": {
 			when: func(o *Observation) {
 				stranger(63*time.Second, 60)(o)
@@ -205,7 +208,8 @@ func TestDoubtsOfTheHolder(t *testing.T) {
 			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "m1_1" }) },
 		},
 		"a holder whose name only begins like the pod's is a stranger": {
-			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "newer_1" }) }, want: []string{"held by newer_1"},
+			when: func(o *Observation) { onLease(o, func(l *observation.Lease) { l.Holder = "newer_1" }) },
+			want: []string{"held by newer_1"},
 		},
 		"a Lease that a silent pod holds which has ended is a doubt": {
 			when: func(o *Observation) { onPod(o, func(p *observation.Process) { p.Ended = true }) }, want: []string{"held by new_1"},

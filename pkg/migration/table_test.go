@@ -29,29 +29,35 @@ func TestEveryStageIsAtItsStep(t *testing.T) {
 			given: applying, step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon: CSIDriver cinder"},
 		},
 		"with addons in place the baseline is taken": {
-			given: starting, step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline, says: []string{"1 load balancer, 1 volume"},
+			given: starting, step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
+			says: []string{"1 load balancer, 1 volume"},
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.Baseline.SecretName).To(Equal("alpha-ccm-migration-baseline-" + f.Baseline.Digest[:8]))
 			},
 		},
 		"a KCM that runs loops is switched off": {
-			given: loud, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments, says: []string{"Switching the cloud loops off"},
+			given: loud, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
+			says: []string{"Switching the cloud loops off"},
 		},
 		"a silent KCM lets the fence open": {
-			given: fenced, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence, says: []string{"system:serviceaccount:kube-system:ccm may now write"},
+			given: fenced, step: ucv1.StepHandover, line: "FenceOpen", action: outcome.ActionOpenFence,
+			says:  []string{"system:serviceaccount:kube-system:ccm may now write"},
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.FenceOpenedAt.Time).To(Equal(noon())) },
 		},
 		"after the hand-over the machine-controller gets its flag": {
-			given: configuring, step: ucv1.StepMachineController, action: outcome.ActionChangeArguments, says: []string{"-node-external-cloud-provider"},
+			given: configuring, step: ucv1.StepMachineController, action: outcome.ActionChangeArguments,
+			says: []string{"-node-external-cloud-provider"},
 		},
 		"outdated Machines are rolled": {
-			given: rolling, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"MachineDeployment kube-system/workers"},
+			given: rolling, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			says: []string{"MachineDeployment kube-system/workers"},
 		},
 		"proven Nodes begin the soak": {
 			given: verifying, step: ucv1.StepVerify, action: outcome.ActionRecord, says: []string{"has to stay so for 5m0s"},
 		},
 		"a completed cluster loses its in-tree flags": {
-			given: completed, step: ucv1.StepFinalize, action: outcome.ActionChangeArguments, says: []string{"Removing the in-tree configuration"},
+			given: completed, step: ucv1.StepFinalize, action: outcome.ActionChangeArguments,
+			says: []string{"Removing the in-tree configuration"},
 		},
 		"a finished cluster has nothing left to do": {given: finished, step: ucv1.StepFinished},
 	})
@@ -65,26 +71,37 @@ func inPlace(change func(*observation.Addons)) func(*Observation) {
 	}
 }
 
+func unschedulable(why string) observation.AddonSet {
+	return observation.AddonSet{Unhealthy: messages.Said(why), Unschedulable: true}
+}
+
 func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a CCM whose set differs is applied after CSI": {
-			given: applying, when: inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
-			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CCM addon"},
+			given: applying,
+			when:  inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			step:  ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CCM addon"},
 		},
 		"a CSI driver of someone else satisfies ours": {
 			given: applying, when: inPlace(func(a *observation.Addons) {
-				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi", Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: messages.Said("x")}
+				a.CSI = observation.AddonSet{SatisfiedBy: "cinder.csi.openstack.org of Helm release csi",
+					Drifted: []observation.Ref{{Kind: "X", Name: "x"}}, Unhealthy: messages.Said("x")}
 			}),
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"objects that are not ours block with their names": {
-			given: applying, when: inPlace(func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm of helm") }),
-			step: ucv1.StepAddons, fails: ucv1.ForeignObjectsReason, says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
+			given: applying,
+			when:  inPlace(func(a *observation.Addons) { a.CCM.Foreign = messages.Said("Deployment kube-system/ccm of helm") }),
+			step:  ucv1.StepAddons, fails: ucv1.ForeignObjectsReason,
+			says: []string{"Deployment kube-system/ccm of helm", "spec.addons.adoption"},
 		},
 		"objects that are not ours are taken over when that is allowed": {
 			given: applying, when: func(o *Observation) {
 				o.Cluster.Status.Adoption = plannedAgo(time.Hour, "Deployment kube-system/ccm")
-				o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Foreign: messages.Said("Deployment kube-system/ccm"), Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}}})
+				o.Addons = observation.Known(observation.Addons{
+					CCM: observation.AddonSet{Foreign: messages.Said("Deployment kube-system/ccm"),
+						Drifted: []observation.Ref{{Kind: "Deployment", Name: "ccm"}}},
+				})
 				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			},
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
@@ -95,14 +112,14 @@ func TestAddonsAreAppliedAndHealthy(t *testing.T) {
 		},
 		"without Nodes, workloads that cannot be scheduled count as ready": {
 			given: applying, when: func(o *Observation) {
-				o.Addons = observation.Known(observation.Addons{CSI: observation.AddonSet{Unhealthy: messages.Said("x"), Unschedulable: true}, CCM: observation.AddonSet{Unhealthy: messages.Said("Y"), Unschedulable: true}})
+				o.Addons = observation.Known(observation.Addons{CSI: unschedulable("x"), CCM: unschedulable("Y")})
 				o.Nodes = observation.Known([]observation.Node{})
 			},
 			step: ucv1.StepHandover, line: "BaselineTaken", action: outcome.ActionTakeBaseline,
 		},
 		"with Nodes, workloads that cannot be scheduled are waited for": {
 			given: applying, when: inPlace(func(a *observation.Addons) {
-				a.CCM = observation.AddonSet{Unhealthy: messages.Said("Deployment ccm is Pending"), Unschedulable: true}
+				a.CCM = unschedulable("Deployment ccm is Pending")
 			}),
 			step: ucv1.StepAddons, wait: ucv1.RollingOutReason, says: []string{"Deployment ccm is Pending"},
 		},
@@ -128,7 +145,9 @@ func TestAddonsStandBehindAFence(t *testing.T) {
 				edit(&o.Addons, func(a *observation.Addons) { a.CSI = observation.AddonSet{} })
 				edit(&o.Fence, func(f *observation.Fence) { f.Allowed = []string{"update"} })
 			},
-			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason, says: []string{"may update Lease kube-system/ccm although our fence is closed", "-n kube-system --as=system:serviceaccount:kube-system:ccm"},
+			step: ucv1.StepAddons, fails: ucv1.FenceIneffectiveReason, says: []string{
+				"may update Lease kube-system/ccm although our fence is closed", "-n kube-system --as=system:serviceaccount:kube-system:ccm",
+			},
 		},
 		"a fence that stands open beside a KCM that runs loops blocks the CCM": {
 			given: starting, when: func(o *Observation) {
@@ -188,11 +207,14 @@ func TestProfileAfterTheHandover(t *testing.T) {
 	})
 }
 
+func addonsUnseen(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }
+
 func TestAddonsAfterTheHandover(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"drift after the hand-over is repaired": {
-			given: rolling, when: inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
-			step: ucv1.StepAddons, action: outcome.ActionApplyAddons,
+			given: rolling,
+			when:  inPlace(func(a *observation.Addons) { a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Name: "ccm"}} }),
+			step:  ucv1.StepAddons, action: outcome.ActionApplyAddons,
 		},
 		"a fence that closed by itself is opened again": {
 			given: rolling, when: func(o *Observation) { edit(&o.Fence, func(f *observation.Fence) { f.Open, f.Allowed = false, nil }) },
@@ -221,13 +243,16 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 		},
 		"addons that cannot be rendered any more need a person": {
 			given: rolling, when: func(o *Observation) {
-				o.CloudConfig, o.Addons = observation.Absent[observation.CloudConfig](), observation.Unknown[observation.Addons]("not rendered")
+				o.CloudConfig, o.Addons = observation.Absent[observation.CloudConfig](),
+					observation.Unknown[observation.Addons]("not rendered")
 			},
-			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason, says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
+			step: ucv1.StepAddons, fails: ucv1.InputInvalidReason,
+			says: []string{"Secret user-alpha/cloud with the cloud configuration does not exist"},
 		},
 		"drift of both sets is repaired in one order": {
 			given: finished, when: inPlace(func(a *observation.Addons) {
-				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}}, []observation.Ref{{Kind: "Deployment", Name: "ccm"}}
+				a.CSI.Drifted, a.CCM.Drifted = []observation.Ref{{Kind: "DaemonSet", Name: "csi"}},
+					[]observation.Ref{{Kind: "Deployment", Name: "ccm"}}
 			}),
 			step: ucv1.StepAddons, action: outcome.ActionApplyAddons, says: []string{"CSI addon"},
 		},
@@ -236,14 +261,13 @@ func TestAddonsAfterTheHandover(t *testing.T) {
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"addons that cannot be looked at stop the roll": {
-			given: rolling, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") },
-			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
+			given: rolling, when: addonsUnseen, step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason,
 		},
 		"addons that cannot be looked at roll nothing back when the migration is completed": {
-			given: finished, when: func(o *Observation) { o.Addons = observation.Unknown[observation.Addons]("timeout") }, step: ucv1.StepFinished,
+			given: finished, when: addonsUnseen, step: ucv1.StepFinished,
 		},
 		"a Node that is NotReady a month later rolls nothing back": {
-			given: finished, when: func(o *Observation) { edit(&o.Nodes, func(n *[]observation.Node) { (*n)[0].Ready = false }) }, step: ucv1.StepFinished,
+			given: finished, when: notReady, step: ucv1.StepFinished,
 		},
 	})
 }
@@ -300,15 +324,20 @@ func TestRowsBehindTheCurrentStepWaitForIt(t *testing.T) {
 	g := NewWithT(t)
 	rows := Decide(configuring(), noon()).Rows
 	g.Expect(rows).To(HaveLen(len(Table(ucv1.OriginMigrating))))
-	g.Expect(rows[3]).To(Equal(RowState{Step: ucv1.StepHandover, Holds: true, Reason: ucv1.HoldsReason, Message: "KCM is silent and the CCM was handed the cloud loops."}))
-	g.Expect(rows[7]).To(Equal(RowState{Step: ucv1.StepVerify, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step MachineController."}))
+	g.Expect(rows[3]).To(Equal(RowState{
+		Step: ucv1.StepHandover, Holds: true, Reason: ucv1.HoldsReason,
+		Message: "KCM is silent and the CCM was handed the cloud loops.",
+	}))
+	g.Expect(rows[7]).To(Equal(RowState{
+		Step: ucv1.StepVerify, Reason: ucv1.WaitingForEarlierStepReason, Message: "Waits for step MachineController.",
+	}))
 }
 
 func TestNoNodesIsSeenAfterTheHandover(t *testing.T) {
 	g := NewWithT(t)
 	o := finished()
 	o.Nodes, o.Machines = observation.Known([]observation.Node{}), observation.Known(observation.Machines{})
-	o.Addons = observation.Known(observation.Addons{CCM: observation.AddonSet{Unhealthy: messages.Said("pending"), Unschedulable: true}})
+	o.Addons = observation.Known(observation.Addons{CCM: unschedulable("pending")})
 	d := Decide(o, noon())
 	g.Expect(d.Step).To(Equal(ucv1.StepFinished))
 	g.Expect(d.Rows[2].Reason).To(Equal(ucv1.NoNodesReason))
@@ -330,7 +359,8 @@ func TestDecideIsDeterministicAndChangesNothing(t *testing.T) {
 // stages are all fixtures, in the order of the table.
 func stages() []func() Observation {
 	return []func() Observation{
-		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked, completed, judging,
+		external, fresh, applying, starting, loud, fenced, opened, configuring, configured, rolling, recording, verifying, soaked,
+		completed, judging,
 		finished,
 	}
 }
@@ -341,7 +371,9 @@ func opened() Observation {
 	o := fenced()
 	o.Cluster.Status.Handover.FenceOpenedAt = stampAgo(5 * time.Second)
 	edit(&o.Fence, func(f *observation.Fence) { f.Open = true })
-	o.CCMLease = observation.Known(observation.Lease{Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute)})
+	o.CCMLease = observation.Known(observation.Lease{
+		Holder: "ccm_1", DurationSeconds: 15, ChangedAt: ago(time.Second), WatchedAt: ago(time.Minute),
+	})
 	return o
 }
 

@@ -113,7 +113,9 @@ func TestWhatIsUnknownNeverPasses(t *testing.T) {
 func TestWhatIsAbsentNeverPasses(t *testing.T) {
 	for _, stage := range stages() {
 		with := Decide(stage(), noon())
-		for _, fact := range []string{"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "CCMLease", "Nodes", "Inventory"} {
+		for _, fact := range []string{
+			"Provider", "CloudConfig", "ControlPlane", "MachineController", "Addons", "Fence", "CCMLease", "Nodes", "Inventory",
+		} {
 			t.Run(fmt.Sprintf("%s with %s absent", with.Step, fact), func(t *testing.T) {
 				g := NewWithT(t)
 				o := stage()

@@ -38,16 +38,16 @@ func TestVerifyAsksEveryNode(t *testing.T) {
 			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a Node that does not register the CSI driver misses its deadline": {
-			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].CSIDrivers = nil }), step: ucv1.StepVerify, fails: ucv1.NodesNotInitializedReason,
-			says: []string{"n1 does not register CSI driver cinder.csi.openstack.org"},
+			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].CSIDrivers = nil }), step: ucv1.StepVerify,
+			fails: ucv1.NodesNotInitializedReason, says: []string{"n1 does not register CSI driver cinder.csi.openstack.org"},
 		},
 		"a young Node that does not register the CSI driver is waited for, and the soak goes on": {
 			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].CSIDrivers, (*n)[0].CreatedAt = nil, ago(time.Minute) }),
 			step: ucv1.StepVerify, wait: ucv1.WaitingForNodesReason, says: []string{"n1 does not register"}, facts: stable,
 		},
 		"an old Node that becomes NotReady is waited for before Verify": {
-			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].Ready = false }), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
-			says: []string{"MachineDeployment kube-system/workers"},
+			given: soaked, when: nodes(func(n *[]observation.Node) { (*n)[0].Ready = false }), step: ucv1.StepRoll,
+			wait: ucv1.WaitingForMachinesReason, says: []string{"MachineDeployment kube-system/workers"},
 		},
 		"changes that a person accepted are none": {
 			given: soaked, when: func(o *Observation) {
@@ -77,7 +77,8 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 					},
 				)
 			},
-			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"}, facts: unstable,
+			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"Service web/front had 192.0.2.1 and has 192.0.2.9"},
+			facts: unstable,
 		},
 		"a load balancer that lost its address needs a person": {
 			given: soaked, when: func(o *Observation) {
@@ -88,7 +89,8 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 			step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason, says: []string{"has no address"},
 		},
 		"a load balancer that its owner deleted is no difference": {
-			given: soaked, when: func(o *Observation) { o.Inventory = observation.Known(observation.Inventory{}) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
+			given: soaked, when: func(o *Observation) { o.Inventory = observation.Known(observation.Inventory{}) },
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a volume that is gone while its claim is there needs a person": {
 			given: soaked, when: func(o *Observation) {
@@ -113,12 +115,12 @@ func TestVerifyComparesTheInventory(t *testing.T) {
 			step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"a baseline that is gone needs a person": {
-			given: soaked, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
-			says: []string{"Secret alpha-ccm-migration-baseline with the baseline is gone"},
+			given: soaked, when: func(o *Observation) { o.Baseline = observation.Absent[observation.Inventory]() }, step: ucv1.StepVerify,
+			fails: ucv1.InventoryChangedReason, says: []string{"Secret alpha-ccm-migration-baseline with the baseline is gone"},
 		},
 		"a baseline that was changed needs a person": {
-			given: soaked, when: func(o *Observation) { o.Baseline = observation.Known(observation.Inventory{}) }, step: ucv1.StepVerify, fails: ucv1.InventoryChangedReason,
-			says: []string{"is not the baseline that was taken"},
+			given: soaked, when: func(o *Observation) { o.Baseline = observation.Known(observation.Inventory{}) }, step: ucv1.StepVerify,
+			fails: ucv1.InventoryChangedReason, says: []string{"is not the baseline that was taken"},
 		},
 	})
 }
@@ -130,29 +132,33 @@ func TestVerifySoaks(t *testing.T) {
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
 		"a Node that was not Ready for a moment begins it again": {
-			given: soaked, when: firstNode(func(n *observation.Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify, action: outcome.ActionRecord,
-			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
+			given: soaked, when: firstNode(func(n *observation.Node) { n.ReadyChangedAt = ago(5 * time.Minute) }), step: ucv1.StepVerify,
+			action: outcome.ActionRecord, facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.StableSince.Time).To(Equal(noon())) },
 		},
 		"a Node that is new does not": {
-			given: soaked, when: firstNode(func(n *observation.Node) { n.CreatedAt, n.ReadyChangedAt = ago(6*time.Minute), ago(5*time.Minute) }),
-			step: ucv1.StepComplete, action: outcome.ActionRecord,
+			given: soaked,
+			when:  firstNode(func(n *observation.Node) { n.CreatedAt, n.ReadyChangedAt = ago(6*time.Minute), ago(5*time.Minute) }),
+			step:  ucv1.StepComplete, action: outcome.ActionRecord,
 		},
 		"the soak is waited for": {
 			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(601)) },
 			step: ucv1.StepVerify, wait: ucv1.SoakingReason, says: []string{"since 2026-01-01T11:50:00Z"},
 		},
 		"the soak ends": {
-			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(600)) }, step: ucv1.StepComplete,
+			action: outcome.ActionRecord,
 		},
 		"without a soak the migration completes at once": {
-			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
+			given: verifying, when: func(o *Observation) { o.Cluster.Spec.Rollout.SoakSeconds = new(int32(0)) }, step: ucv1.StepComplete,
+			action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) {
 				g.Expect(f.CompletedAt.Time).To(Equal(noon()))
 				g.Expect(f.PointOfNoReturnAt.Time).To(Equal(noon()))
 			},
 		},
 		"a point of no return that was passed before stays": {
-			given: soaked, when: func(o *Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) }, step: ucv1.StepComplete, action: outcome.ActionRecord,
+			given: soaked, when: func(o *Observation) { o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour) },
+			step: ucv1.StepComplete, action: outcome.ActionRecord,
 			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.PointOfNoReturnAt.Time).To(Equal(ago(time.Hour))) },
 		},
 	})

@@ -57,13 +57,16 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 				given: given, when: none, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"PersistentVolume a"},
 			},
 			name + " waits where the CRD does not exist, and says so": {
-				given: given, when: registered(observation.Absent[map[string]bool]()), step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason, says: []string{"The CRD does not exist"},
+				given: given, when: registered(observation.Absent[map[string]bool]()), step: ucv1.StepRoll,
+				wait: ucv1.RegisteringVolumesReason, says: []string{"The CRD does not exist"},
 			},
 			name + " waits where no one could look": {
-				given: given, when: registered(observation.Unknown[map[string]bool]("forbidden")), step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"forbidden"},
+				given: given, when: registered(observation.Unknown[map[string]bool]("forbidden")), step: ucv1.StepRoll,
+				wait: ucv1.CouldNotLookReason, says: []string{"forbidden"},
 			},
 			name + " fails by name after the deadline": {
-				given: given, when: late, step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason, says: []string{"PersistentVolume a", "spec.rollout.acceptVolumes"},
+				given: given, when: late, step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason,
+				says: []string{"PersistentVolume a", "spec.rollout.acceptVolumes"},
 			},
 			name + " gives a volume that is new its time": {
 				given: registering(stage.given, time.Minute), when: late, step: ucv1.StepRoll, wait: ucv1.RegisteringVolumesReason,
@@ -75,7 +78,9 @@ func TestVolumesAreRegisteredBeforeNodesAreDrained(t *testing.T) {
 				given: given, when: then(late, accept("b")), step: ucv1.StepRoll, fails: ucv1.VolumesNotRegisteredReason,
 			},
 			name + " needs nothing of the sort with other drivers": {
-				given: given, when: then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }), step: ucv1.StepRoll, action: stage.goes,
+				given: given,
+				when:  then(none, func(o *Observation) { edit(&o.Provider, func(p *observation.Provider) { p.RegisteredBy = "" }) }),
+				step:  ucv1.StepRoll, action: stage.goes,
 			},
 		})
 	}

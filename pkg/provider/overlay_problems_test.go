@@ -30,8 +30,10 @@ type profileProblem struct {
 	want []string
 }
 
+const imageForm = " is not the beginning of an image's name; " +
+	"write it like registry.example.com/k8s, without https:// and without a tag."
+
 func imageProblems() map[string]profileProblem {
-	const form = " is not the beginning of an image's name; write it like registry.example.com/k8s, without https:// and without a tag."
 	image := func(image ucv1.ImageOverride) ucv1.ProviderProfileSpec { return withImages(image) }
 	return map[string]profileProblem{
 		"a provider that no one knows": {
@@ -40,16 +42,16 @@ func imageProblems() map[string]profileProblem {
 		},
 		"a mirror that is a URL": {
 			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "https://mirror.example.com"}),
-			[]string{`spec.mirrors[0].mirror "https://mirror.example.com"` + form},
+			[]string{`spec.mirrors[0].mirror "https://mirror.example.com"` + imageForm},
 		},
 		"a source with a tag, and one that ends with a slash": {
 			withMirrors(
 				ucv1.ImageMirror{Source: attacher + ":v4.4.2", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io/", Mirror: "a"},
 			),
-			[]string{`spec.mirrors[0].source "` + attacher + `:v4.4.2"` + form, `spec.mirrors[1].source "registry.k8s.io/"` + form},
+			[]string{`spec.mirrors[0].source "` + attacher + `:v4.4.2"` + imageForm, `spec.mirrors[1].source "registry.k8s.io/"` + imageForm},
 		},
 		"a mirror that is nothing": {
-			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io"}), []string{`spec.mirrors[0].mirror ""` + form},
+			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io"}), []string{`spec.mirrors[0].mirror ""` + imageForm},
 		},
 		"a source that is there twice": {
 			withMirrors(ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "a"}, ucv1.ImageMirror{Source: "registry.k8s.io", Mirror: "b"}),

@@ -124,6 +124,13 @@ func balancers(updatesA, failuresA, updatesB int) []ServiceState {
 	}
 }
 
+// updates says what is measured of load balancers a and b, and of the sync of both.
+func updates(a, b, sync string) []string {
+	return []string{
+		"LoadBalancerHostUpdate Service x/a " + a, "LoadBalancerHostUpdate Service x/b " + b, "NodeSync all load balancers " + sync,
+	}
+}
+
 func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 	for name, test := range map[string]struct {
 		looks func(w *Watcher)
@@ -134,7 +141,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(15), balancers(1, 0, 0))
 				w.Services(at(20), balancers(1, 0, 1))
 			},
-			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..20", "NodeSync all load balancers 0..20"},
+			want: updates("0..15", "0..20", "0..20"),
 		},
 		"an event that is late alone says nothing, because recorders drop events": {
 			looks: func(w *Watcher) {
@@ -142,7 +149,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(100), balancers(1, 0, 0))
 				w.Services(at(110), balancers(1, 0, 1))
 			},
-			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..110", "NodeSync all load balancers 0..110"},
+			want: updates("0..15", "0..110", "0..110"),
 		},
 		"one that failed first and is late missed": {
 			looks: func(w *Watcher) {
@@ -160,7 +167,7 @@ func TestLoadBalancersHaveToKnowANewNode(t *testing.T) {
 				w.Services(at(15), balancers(1, 0, 0))
 				w.Services(at(310), balancers(1, 0, 0))
 			},
-			want: []string{"LoadBalancerHostUpdate Service x/a 0..15", "LoadBalancerHostUpdate Service x/b 0..?", "NodeSync all load balancers 0..?"},
+			want: updates("0..15", "0..?", "0..?"),
 		},
 		"one that is deleted is not waited for": {
 			looks: func(w *Watcher) { w.Services(at(15), balancers(1, 0, 0)[:1]) },

@@ -80,7 +80,8 @@ func kindOf(r *http.Request) string {
 	if strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
 		return "PartialObjectMetadataList"
 	}
-	return map[string]string{"nodes": "NodeList", "services": "ServiceList", "persistentvolumes": "PersistentVolumeList", "pods": "PodList",
+	return map[string]string{"nodes": "NodeList", "services": "ServiceList", "persistentvolumes": "PersistentVolumeList",
+		"pods":     "PodList",
 		"machines": "MachineList", "machinesets": "MachineSetList", "machinedeployments": "MachineDeploymentList",
 		"csinodes": "CSINodeList", "volumeattachments": "VolumeAttachmentList", "storageclasses": "StorageClassList",
 		"deployments": "DeploymentList", "daemonsets": "DaemonSetList", "statefulsets": "StatefulSetList",

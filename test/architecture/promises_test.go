@@ -41,7 +41,8 @@ func TestPromisesHaveTests(t *testing.T) {
 }
 
 func TestPromisesObject(t *testing.T) {
-	const pages = "## What it never does\n\n* It never lies. Not\n  ever.\n\n## More\n\n* It says a lot.\n\n## In short\n\n* `--x` is\n  [bound\n  well](a.md#b).\n"
+	const pages = "## What it never does\n\n* It never lies. Not\n  ever.\n\n## More\n\n* It says a lot.\n\n## In short\n\n" +
+		"* `--x` is\n  [bound\n  well](a.md#b).\n"
 	const bound = "| `--x` is bound well. | `TestA` |\n"
 	for name, tc := range map[string]struct {
 		document string

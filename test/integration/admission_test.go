@@ -66,6 +66,12 @@ func (w *world) changing(name string, change func(*appsv1.Deployment)) func(cont
 	}
 }
 
+func configMapVolume(name string) corev1.VolumeSource {
+	return corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}},
+	}
+}
+
 func (w *world) deploymentAttempts() map[string]attempt {
 	pod := func(name string, change func(*corev1.PodSpec)) func(context.Context, client.Client) error {
 		return w.changing(name, func(d *appsv1.Deployment) { change(&d.Spec.Template.Spec) })
@@ -75,7 +81,7 @@ func (w *world) deploymentAttempts() map[string]attempt {
 		container = "changes only command, args"
 		nothing   = "changes nothing but its containers"
 	)
-	lock := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lock"}}}
+	lock := configMapVolume("lock")
 	unlabeled := w.aDeployment(w.namespace, nil)
 	labeled := w.aDeployment(w.namespace, map[string]string{manifest.ClusterLabel: alpha})
 	ofTheSystem := w.aDeployment(metav1.NamespaceSystem, map[string]string{manifest.ClusterLabel: alpha})

@@ -40,9 +40,9 @@ type badInput struct {
 func badInputs() map[string]badInput {
 	inputs := map[string]badInput{
 		"no cloud configuration": {
-			spoil:   func(w *world) { w.secret("cloud-config", nil) },
-			verdict: kstatus.FailedStatus, reason: "InputInvalid", says: []string{"/cloud-config with the cloud configuration does not exist"},
-			fix: func(w *world) { w.secret("cloud-config", simcloudConfig()) },
+			spoil: func(w *world) { w.secret("cloud-config", nil) }, verdict: kstatus.FailedStatus, reason: "InputInvalid",
+			says: []string{"/cloud-config with the cloud configuration does not exist"},
+			fix:  func(w *world) { w.secret("cloud-config", simcloudConfig()) },
 		},
 		"a cloud configuration without keys": {
 			spoil:   func(w *world) { w.secret("cloud-config", map[string][]byte{"token": []byte(confidential)}) },
@@ -55,8 +55,8 @@ func badInputs() map[string]badInput {
 		},
 		"a version without a CCM": {
 			modifiers: []modifier{version("1.27.16")}, spoil: func(*world) {},
-			verdict: kstatus.FailedStatus, reason: "NotSupported", says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"},
-			fix: func(w *world) { w.edit(version("1.30.14")) },
+			verdict: kstatus.FailedStatus, reason: "NotSupported",
+			says: []string{"no simcloud cloud-controller-manager for Kubernetes 1.27"}, fix: func(w *world) { w.edit(version("1.30.14")) },
 		},
 		"no kube-controller-manager": {
 			bare: true, spoil: func(w *world) { w.managementNode() },

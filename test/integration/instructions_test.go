@@ -13,7 +13,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-const silentList = "--controllers=*,bootstrapsigner,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller"
+const silentList = "--controllers=*,bootstrapsigner," +
+	"-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller"
 
 // flipStatic makes an External cluster that was seen in-tree and then got the feature, and waits for instructions.
 func (s *staticPods) flipStatic() {

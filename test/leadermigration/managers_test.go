@@ -133,7 +133,8 @@ func (m *manager) arguments() []string {
 		args,
 		"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false",
 		"--service-account-private-key-file="+suite.cluster.Files().ServiceAccountKey,
-		"--controllers=serviceaccount-token-controller,node-ipam-controller,service-lb-controller,node-route-controller,cloud-node-lifecycle-controller",
+		"--controllers=serviceaccount-token-controller,node-ipam-controller,"+
+			"service-lb-controller,node-route-controller,cloud-node-lifecycle-controller",
 	)
 }
 

@@ -53,7 +53,8 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), rollback(), rolledBackLock(), attendance(),
 		rolledBackMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
-		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(), statuses(), bounds(), reports(),
+		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
+		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(),
 	)
 }

@@ -5,7 +5,8 @@ func freedLeases() []mutant {
 	const rule = "2 freed"
 	return []mutant{
 		of(userClusterPackage, rule, "the subject of any token is a user", "claimsOf", always("HasPrefix")),
-		of(leasesPackage, rule, "an API server that may not tell who we are is not believed", "Elections.whoWeAre", always("IsNotFound")),
+		of(leasesPackage, rule, "an API server that may not tell who we are is not believed", "Elections.whoWeAre",
+			always("IsNotFound")),
 		in(rule, "two processes may be the holder", "loops.formerLease.holder", compared("len able", ">")),
 		in(rule, "another process with its hostname does not matter",
 			"loops.formerLease.holder", or("Hostname", "process.Hostname == hostname && !process.Ended")),
@@ -40,11 +41,13 @@ func freedLeases() []mutant {
 		of(leasesPackage, rule, "whatever was written since", "Elections.FreeLease", lacks("resourceVersion")),
 		of(leasesPackage, rule, "another one of its name", "Elections.FreeLease", lacks("uid")),
 		of(leasesPackage, rule, "a right that may not be read is gone", "Elections.readLeaseRight", never("denied")),
-		of(leasesPackage, rule, "a refusal to delete the right is an error in every pass", "Elections.RevokeLease", always("answered overloaded")),
+		of(leasesPackage, rule, "a refusal to delete the right is an error in every pass", "Elections.RevokeLease",
+			always("answered overloaded")),
 		of(leasesPackage, rule, "a grant that is refused holds KCM's change back", "Elections.GrantLease", never("answered")),
 		of(leasesPackage, rule, "a grant that hangs holds KCM's change back", "Elections.GrantLease", never("inTime Err")),
 		of(leasesPackage, rule, "the right is for whoever is named first", "Elections.grantLease", never("user")),
 		of(controlPlanePackage, rule, "a pod that is gone has ended",
-			"Former.Gone", goesOn("gone seenAt", `for name, process := range entry.processes { process.Ended = true; entry.processes[name] = process }`)),
+			"Former.Gone", goesOn("gone seenAt",
+				`for name, process := range entry.processes { process.Ended = true; entry.processes[name] = process }`)),
 	}
 }

@@ -21,7 +21,8 @@ func budgets() []mutant {
 func rolls() []mutant {
 	const rule = "5 once"
 	return []mutant{
-		ofRollout(rule, "the forceRestart value is used before it is persisted", "rollNext", does("Recording", "in = in.notes(in.generates)")),
+		ofRollout(rule, "the forceRestart value is used before it is persisted", "rollNext",
+			does("Recording", "in = in.notes(in.generates)")),
 		ofRollout(rule, "the forceRestart value is made again", "rollNext", always("generation")),
 		ofRollout(rule, "a value that its owner took out is applied again", "takenOut", never("generation !=")),
 		ofRollout(rule, "what was told to roll is told again", "toldToRoll", never("RestartValue")),
@@ -35,7 +36,8 @@ func rolls() []mutant {
 			"machineController", ranges("deployments Understood", "[:1]")),
 		in("5 flags", "a Deployment that is missing is passed over", "MachineControllerGap", never("Missing")),
 		inTables("5 flags", "an operating-system-manager exists against the spec", "MachineControllerGap", never("Denied")),
-		inTables("5 flags", "a Deployment that the spec names counts only where another exists", "MachineControllerWanted", without("Named")),
+		inTables("5 flags", "a Deployment that the spec names counts only where another exists", "MachineControllerWanted",
+			without("Named")),
 		of(controlPlanePackage, "5 flags", "a Deployment that does not exist is left out", "withMachineController", always("denied")),
 	}
 }
@@ -49,9 +51,12 @@ func controlPlanes() []mutant {
 		inTables(rule, "a component that cannot be read has nothing", "components.differencesOf", never("Understood")),
 		inTables(rule, "only the template is asked", "components.differencesOf", ranges("Pods", "[:0]")),
 		inTables(rule, "what was not found is not said", "components.componentsSeen", never("NotSeen")),
-		in(rule, "a rollback leaves what was claimed after the start as it is", "components.OriginalsOfOthersKept", never("Understood")),
-		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents", instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
-		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized", without("called")),
+		in(rule, "a rollback leaves what was claimed after the start as it is", "components.OriginalsOfOthersKept",
+			never("Understood")),
+		of(preflightPackage, rule, "a component that the spec does not mention is a warning", "unclaimedComponents",
+			instead("about unclaimed", "severe(observation.Warning, about(unclaimed, `does not say who owns them`, ``))")),
+		of(controlPlanePackage, rule, "a Deployment is found by its container or executable only", "besideKCM.recognized",
+			without("called")),
 		of(controlPlanePackage, rule, "labels do not count", "besideKCM.isCalled", returns("ContainsFunc", "false")),
 		of(controlPlanePackage, rule, "static pods beside KCM are not looked at", "staticLook.lookBeside", always("Pods")),
 	}

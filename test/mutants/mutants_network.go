@@ -26,8 +26,10 @@ func shares() []mutant {
 		of(readsPackage, rule, "a page that is too large ends the list", "EachPage", never("ErrTooLarge")).onlyBy(userClusterPackage),
 		of(userClusterPackage, rule, "an event of a watch has no end", "watchBody.Read", never("fits")),
 		of(userClusterPackage, rule, "watches are read as fast as they come", "watchBody.Read", never("wait")),
-		of(watchesPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext", skips("ResourceVersion")).onlyBy(userClusterPackage),
-		of(watchesPackage, rule, "lists come as watches", "boundedLists.IsWatchListSemanticsUnSupported", begins("return false")).onlyBy(userClusterPackage),
+		of(watchesPackage, rule, "lists of watches ask for version 0", "boundedLists.ListWithContext",
+			skips("ResourceVersion")).onlyBy(userClusterPackage),
+		of(watchesPackage, rule, "lists come as watches", "boundedLists.IsWatchListSemanticsUnSupported",
+			begins("return false")).onlyBy(userClusterPackage),
 		of(userClusterPackage, rule, "what was too large is not told", "entry.told", always("last")),
 		of(statusPackage, rule, "an API server that answers too much is reached", "setReachable", without("Reason")),
 	}

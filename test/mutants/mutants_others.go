@@ -36,7 +36,8 @@ func others() []mutant {
 			"applied.planned", without("maxChanges missing")),
 		in("adoption", "what the API server refuses is tried", "applied.mayTakeOver", never("refused")),
 		in("adoption", "what is left to another tool is repaired", "addonsDrift", judged("CompletedAt", "false")),
-		in("adoption", "a roll goes on although the addons are left to another tool", "addonsDrift", judged("finding", "in.Facts.CompletedAt == nil")),
+		in("adoption", "a roll goes on although the addons are left to another tool", "addonsDrift",
+			judged("finding", "in.Facts.CompletedAt == nil")),
 		in("adoption", "what another tool has changed is not ready", "RowState.released", always("ForeignObjectsReason")),
 		of(addonsPackage, "adoption", "a plan shows what is in a Secret", "collect", never("confidential")),
 	}

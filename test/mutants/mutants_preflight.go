@@ -48,6 +48,7 @@ func looksAhead() []mutant {
 		inTables(rule, "a stranger who holds the Lease is not watched", "AwaitsLeader", returns("ContainsFunc", "false")),
 		of(clusterControllerPackage, rule, "looks do not take turns", "looks.begin", without("AtOnce")),
 		of(clusterControllerPackage, rule, "requests are not paid for", "looks.begin", without("paidUntil")),
-		of(statusPackage, rule, "what was found is forgotten between the looks", "setReadiness", without("keep")).onlyBy(clusterControllerPackage),
+		of(statusPackage, rule, "what was found is forgotten between the looks", "setReadiness",
+			without("keep")).onlyBy(clusterControllerPackage),
 	}
 }

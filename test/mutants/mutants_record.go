@@ -5,7 +5,8 @@ func records() []mutant {
 	const rule = "2 and 5 a Cluster that returns"
 	return []mutant{
 		in(rule, "what an earlier Cluster recorded is not taken up", "recall", always("resolved IsAbsent")),
-		inTables(rule, "a record that cannot be looked at is none", "recall", begins("if in.Record.IsUnknown() {\n\t\treturn Decision{}, false\n\t}")),
+		inTables(rule, "a record that cannot be looked at is none", "recall",
+			begins("if in.Record.IsUnknown() {\n\t\treturn Decision{}, false\n\t}")),
 		inTables(rule, "a record that is refused is used", "recall", never("refused != feature")),
 		inTables(rule, "with the feature off no one is called", "recall", always("StartedAt")),
 		inTables(rule, "a record of another control plane is used", "refusal", never("Keeper UID")),
@@ -27,13 +28,17 @@ func records() []mutant {
 		inTables(rule, "a deleted Cluster waits for what another tool applies", "ccmAsApplied", without("AddonsReleased")),
 		in(rule, "a deleted Cluster goes while its fence cannot be looked at", "ccmSeenToLead", never("Fence IsKnown")),
 		in(rule, "a deleted Cluster goes while the CCM's Lease cannot be looked at", "ccmSeenToLead", never("CCMLease IsUnknown")),
-		in(rule, "a deleted Cluster goes while the CCM's processes cannot be looked at", "ccmSeenToLead", never("CCMProcesses IsKnown")),
+		in(rule, "a deleted Cluster goes while the CCM's processes cannot be looked at", "ccmSeenToLead",
+			never("CCMProcesses IsKnown")),
 		in(rule, "a deleted Cluster goes while its fence is closed", "ccmSeenToLead", never("fenceWasClosed")),
 		in(rule, "a deleted Cluster goes with a leader that has ended", "loops.LeaderLives", never("Ended")),
 		inTables(rule, "a deleted Cluster goes with a CCM that crashes at every start", "loops.LeaderLives", never("Alive")),
-		inTables(rule, "without Nodes a closed fence stays closed", "drift", begins("if applied.Healthy(in, in.Addons.Value()).Reason == ucv1.NoNodesReason {\n\t\treturn outcome.Holds(ucv1.NoNodesReason, \"\")\n\t}")),
+		inTables(rule, "without Nodes a closed fence stays closed", "drift",
+			begins("if applied.Healthy(in, in.Addons.Value()).Reason == ucv1.NoNodesReason {\n\t\treturn "+
+				"outcome.Holds(ucv1.NoNodesReason, \"\")\n\t}")),
 		inTables(rule, "a rollback is offered to a Cluster that is deleted", "noreturn.OfferRollback", without("DeletionTimestamp")),
-		inTables(rule, "any value of annotation abandon lets it go", "letsGo", judged("AbandonAnnotation", "len(in.Cluster.Annotations) > 0")),
+		inTables(rule, "any value of annotation abandon lets it go", "letsGo",
+			judged("AbandonAnnotation", "len(in.Cluster.Annotations) > 0")),
 		inTables(rule, "a control plane that cannot be looked at is gone", "letsGo", judged("IsAbsent", "!in.ControlPlane.IsKnown()")),
 		inTables(rule, "a Cluster that stays is let go", "decide", judged("deleted why", `why != ""`)),
 	}

@@ -28,7 +28,8 @@ func TestStatusSaysWhatPreflightFound(t *testing.T) {
 	findings := []observation.Finding{
 		{ID: "NodeNotReady", Severity: observation.Blocking, Message: "They are not Ready.", Objects: make([]string, 20), Action: "Fix them."},
 		{ID: "LeaderUnknown", Severity: observation.Blocking, NotLookedAt: true, Message: "Could not look at it."},
-		{ID: "ClockSkew", Severity: observation.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: observation.Warning}, {ID: "NodesNone", Severity: observation.Info},
+		{ID: "ClockSkew", Severity: observation.Blocking, Accepted: true}, {ID: "LeaseLong", Severity: observation.Warning},
+		{ID: "NodesNone", Severity: observation.Info},
 	}
 	for i := range findings[0].Objects {
 		findings[0].Objects[i] = fmt.Sprintf("Node n%02d", i)
@@ -72,16 +73,18 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g.Expect(statusOf(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
 }
 
-func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
-	expire := observation.Finding{ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.", Action: "Renew them."}
-	shown := func(id string, accepted bool) ucv1.PreflightFinding {
-		return ucv1.PreflightFinding{
-			ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them.",
-		}
+func shownWarning(id string, accepted bool) ucv1.PreflightFinding {
+	return ucv1.PreflightFinding{
+		ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them.",
 	}
+}
+
+func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
+	expire := observation.Finding{ID: preflight.CredentialsExpire, Severity: observation.Warning, Message: "They run out.",
+		Action: "Renew them."}
 	full := make([]ucv1.PreflightFinding, maxFindings)
 	for i := range full {
-		full[i] = shown("LeaseLong", false)
+		full[i] = shownWarning("LeaseLong", false)
 	}
 	for name, test := range map[string]struct {
 		before   *ucv1.PreflightStatus
@@ -91,7 +94,7 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 		changed  bool
 	}{
 		"they will run out": {
-			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("LeaseLong", false)}},
+			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shownWarning("LeaseLong", false)}},
 			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire", "LeaseLong"}, warnings: 2,
 			changed: true,
 		},
@@ -99,29 +102,32 @@ func TestCredentialsAreWatchedOnAfterTheStart(t *testing.T) {
 			found: observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1, changed: true,
 		},
 		"it is known already": {
-			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
+			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shownWarning("CredentialsExpire", false)}},
 			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"}, warnings: 1,
 		},
 		"they were renewed": {
-			before: &ucv1.PreflightStatus{Warnings: 2, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false), shown("LeaseLong", false)}},
-			found:  observation.Known[[]observation.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
+			before: &ucv1.PreflightStatus{Warnings: 2,
+				Findings: []ucv1.PreflightFinding{shownWarning("CredentialsExpire", false), shownWarning("LeaseLong", false)}},
+			found: observation.Known[[]observation.Finding](nil), ids: []string{"LeaseLong"}, warnings: 1, changed: true,
 		},
 		"no one can look": {
-			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", false)}},
+			before: &ucv1.PreflightStatus{Warnings: 1, Findings: []ucv1.PreflightFinding{shownWarning("CredentialsExpire", false)}},
 			ids:    []string{"CredentialsExpire"}, warnings: 1,
 		},
 		"a person accepted it": {
-			before: &ucv1.PreflightStatus{Accepted: 1, Findings: []ucv1.PreflightFinding{shown("CredentialsExpire", true)}},
+			before: &ucv1.PreflightStatus{Accepted: 1, Findings: []ucv1.PreflightFinding{shownWarning("CredentialsExpire", true)}},
 			found:  observation.Known([]observation.Finding{expire}), ids: []string{"CredentialsExpire"},
 		},
 		"there is no room": {
 			before: &ucv1.PreflightStatus{Warnings: 10, Findings: full}, found: observation.Known([]observation.Finding{expire}),
-			ids: append([]string{"CredentialsExpire"}, slices.Repeat([]string{"LeaseLong"}, maxFindings-1)...), warnings: 11, changed: true,
+			ids: append([]string{"CredentialsExpire"}, slices.Repeat([]string{"LeaseLong"}, maxFindings-1)...), warnings: 11,
+			changed: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
+			s := passOf(passes.ClusterOf(ucv1.OriginMigrating),
+				passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(*migration.Decision) {}))
 			s.Cluster.Status.StartedAt, s.Cluster.Status.Preflight, s.Credentials = passes.At(passes.Start()), test.before, test.found
 			after := statusOf(s).Preflight
 			var ids []string

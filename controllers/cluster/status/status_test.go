@@ -57,6 +57,7 @@ func bothWays() []ucv1.Origin { return []ucv1.Origin{ucv1.OriginMigrating, ucv1.
 
 func TestEveryStateHasItsVerdict(t *testing.T) {
 	all := states()
+	maps.Copy(all, deletedStates())
 	maps.Copy(all, rolledBackStates())
 	maps.Copy(all, inTreeStates())
 	for name, tc := range all {
@@ -104,7 +105,8 @@ func states() map[string]state {
 			migrating, ucv1.StepRoll, passes.Unchanged, passes.Returning("SLOViolated", "Nothing more is rolled."),
 			errors.New("no such host: 10.0.0.1"),
 			summary{kstatus.FailedStatus, no, "SLOViolated", "", yes,
-				"Could not act, trying again; the cause is in the controller's log: Giving minReadySeconds of MachineDeployment x back. Nothing more is rolled."},
+				"Could not act, trying again; the cause is in the controller's log: Giving minReadySeconds of MachineDeployment x back. " +
+					"Nothing more is rolled."},
 		},
 		"a blocking finding has failed": {
 			migrating, ucv1.StepPreflight, passes.Unchanged, passes.Failing("InputInvalid", "Secret user/cloud is missing."), nil,
@@ -122,8 +124,15 @@ func states() map[string]state {
 			external, ucv1.StepFinished, passes.Unchanged, passes.Nothing, nil,
 			summary{kstatus.CurrentStatus, yes, "External", "", "", "The cluster was created with the external cloud provider; its addons are applied."},
 		},
+	}
+}
+
+func deletedStates() map[string]state {
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	return map[string]state{
 		"deleted and waiting is terminating, and says what for": {
-			bothWays(), ucv1.StepHandover, passes.Deleted, passes.Waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
+			bothWays(), ucv1.StepHandover, passes.Deleted,
+			passes.Waiting("ProvingSilence", "The Cluster is being deleted; it goes later."), nil,
 			summary{kstatus.TerminatingStatus, no, "Deleting", yes, "", "The Cluster is being deleted; it goes later."},
 		},
 		"deleted and blocked is terminating, and says what a person must do": {
@@ -375,6 +384,6 @@ func TestADeletedClusterThatCouldNotActSaysWhatItWaitsFor(t *testing.T) {
 	s := &Pass{ActErr: errors.New("no such host: 10.0.0.1")}
 	s.Decision.Step = ucv1.StepHandover
 	passes.Leaving(outcome.ActionOpenFence, "Opening the fence.")(&s.Decision)
-	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("The Cluster is being deleted; it goes later. Could not act, trying again; the cause " +
-		"is in the controller's log: Opening the fence."))
+	NewWithT(t).Expect(progressMessage(s).Words).To(Equal("The Cluster is being deleted; it goes later. Could not act, trying " +
+		"again; the cause is in the controller's log: Opening the fence."))
 }

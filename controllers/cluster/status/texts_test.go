@@ -39,22 +39,23 @@ func TestTextsAreNeutral(t *testing.T) {
 func TestEveryTextOfTheStatusIsNeutral(t *testing.T) {
 	g := NewWithT(t)
 	const bad, good = "a\x7f\u202eb", "a??b"
-	s := passOf(passes.ClusterOf(ucv1.OriginMigrating), passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
-		passes.Failing(ucv1.BlockedMachinesReason, bad)(d)
-		d.Action = &outcome.Action{
-			Kind:    outcome.ActionRestoreAnnotations,
-			Why:     bad,
-			Objects: []observation.Ref{{Kind: "Machine", Name: bad}},
-		}
-		d.Facts = &ucv1.Facts{
-			Origin:    ucv1.OriginMigrating,
-			Inherited: &ucv1.InheritedConfiguration{ClusterName: bad},
-			Handover: &ucv1.HandoverStatus{
-				ProbeProblem: bad, Original: []ucv1.OriginalArguments{{Deployment: "kcm", Controllers: new(bad)}},
-				Proof: []ucv1.ProofItem{{Message: bad}},
-			},
-		}
-	}))
+	s := passOf(passes.ClusterOf(ucv1.OriginMigrating),
+		passes.Decided(ucv1.OriginMigrating, ucv1.StepRoll, func(d *migration.Decision) {
+			passes.Failing(ucv1.BlockedMachinesReason, bad)(d)
+			d.Action = &outcome.Action{
+				Kind:    outcome.ActionRestoreAnnotations,
+				Why:     bad,
+				Objects: []observation.Ref{{Kind: "Machine", Name: bad}},
+			}
+			d.Facts = &ucv1.Facts{
+				Origin:    ucv1.OriginMigrating,
+				Inherited: &ucv1.InheritedConfiguration{ClusterName: bad},
+				Handover: &ucv1.HandoverStatus{
+					ProbeProblem: bad, Original: []ucv1.OriginalArguments{{Deployment: "kcm", Controllers: new(bad)}},
+					Proof: []ucv1.ProofItem{{Message: bad}},
+				},
+			}
+		}))
 	s.Acceptances = []ucv1.AcceptanceStatus{{Field: "spec.x", Value: bad, By: bad}}
 	s.Decision.Findings = []observation.Finding{{ID: "X", Message: bad, Objects: []string{bad}}}
 

@@ -45,6 +45,13 @@ func pausedAlready(c *ucv1.Cluster) {
 	})
 }
 
+// inRoll is the only entry of a pass in step Roll.
+func inRoll(kind ucv1.TimelineKind, actor, reason, message string) []ucv1.TimelineEntry {
+	return []ucv1.TimelineEntry{{
+		Time: metav1.NewTime(passes.Start()), Kind: kind, Step: ucv1.StepRoll, Actor: actor, Reason: reason, Message: message,
+	}}
+}
+
 func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 	now := metav1.NewTime(passes.Start())
 	stalled := func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); passes.StalledAlready(c) }
@@ -60,7 +67,8 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		"an action, with ten of its objects": {passes.AtStep(ucv1.StepRoll), func(d *migration.Decision) {
 			d.Action = &outcome.Action{Kind: outcome.ActionRollMachineDeployment, Why: "Rolling.", Objects: passes.Refs(12)}
 		}, nil, []ucv1.TimelineEntry{{
-			Time: now, Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Action: "RollMachineDeployment", Actor: "ccm-migration-controller", Message: "Rolling.",
+			Time: now, Kind: ucv1.TimelineAction, Step: ucv1.StepRoll, Action: "RollMachineDeployment", Actor: "ccm-migration-controller",
+			Message: "Rolling.",
 			Objects: []string{
 				"MachineDeployment kube-system/pool-0", "MachineDeployment kube-system/pool-1", "MachineDeployment kube-system/pool-2",
 				"MachineDeployment kube-system/pool-3", "MachineDeployment kube-system/pool-4", "MachineDeployment kube-system/pool-5",
@@ -70,34 +78,26 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 		}}},
 		"not an action that failed":        {passes.AtStep(ucv1.StepRoll), passes.Doing(outcome.ActionRollMachineDeployment, "Rolling."), errors.New("no"), nil},
 		"not a record, which is no change": {passes.AtStep(ucv1.StepRoll), passes.Doing(outcome.ActionRecord, "Recording."), nil, nil},
-		"the beginning of a failure": {passes.AtStep(ucv1.StepRoll), passes.Failing("BlockedMachines", "Blocked."), nil, []ucv1.TimelineEntry{{
-			Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines", Message: "Blocked.",
-		}}},
+		"the beginning of a failure": {passes.AtStep(ucv1.StepRoll), passes.Failing("BlockedMachines", "Blocked."), nil,
+			inRoll(ucv1.TimelineFailure, "ccm-migration-controller", "BlockedMachines", "Blocked.")},
 		"not a failure that goes on": {stalled, passes.Failing("BlockedMachines", "Blocked."), nil, nil},
 		"a failure for another reason": {
 			stalled, passes.Failing("CloudLoopsContended", "They are back."), nil,
-			[]ucv1.TimelineEntry{{
-				Time: now, Kind: ucv1.TimelineFailure, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "CloudLoopsContended", Message: "They are back.",
-			}},
+			inRoll(ucv1.TimelineFailure, "ccm-migration-controller", "CloudLoopsContended", "They are back."),
 		},
 		"the end of a failure": {
 			stalled, passes.Waiting("WaitingForMachines", "Waiting."), nil,
-			[]ucv1.TimelineEntry{{
-				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "ccm-migration-controller", Reason: "BlockedMachines",
-				Message: "No one has to act any more: BlockedMachines is over.",
-			}},
+			inRoll(ucv1.TimelineResume, "ccm-migration-controller", "BlockedMachines",
+				"No one has to act any more: BlockedMachines is over."),
 		},
 		"a pause, which ends no failure": {
 			func(c *ucv1.Cluster) { stalled(c); notReady(c); passes.Paused(c) }, passes.Nothing, nil,
-			[]ucv1.TimelineEntry{{
-				Time: now, Kind: ucv1.TimelineHalt, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was set: the controller changes nothing.",
-			}},
+			inRoll(ucv1.TimelineHalt, "kubectl-edit", "Paused", "spec.paused was set: the controller changes nothing."),
 		},
 		"the end of a pause": {
-			func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); pausedAlready(c) }, passes.Waiting("WaitingForMachines", "Waiting."), nil,
-			[]ucv1.TimelineEntry{{
-				Time: now, Kind: ucv1.TimelineResume, Step: ucv1.StepRoll, Actor: "kubectl-edit", Reason: "Paused", Message: "spec.paused was taken back.",
-			}},
+			func(c *ucv1.Cluster) { passes.AtStep(ucv1.StepRoll)(c); pausedAlready(c) },
+			passes.Waiting("WaitingForMachines", "Waiting."), nil,
+			inRoll(ucv1.TimelineResume, "kubectl-edit", "Paused", "spec.paused was taken back."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,7 +150,8 @@ func TestCheckJudgesFiles(t *testing.T) {
 		says []string
 	}{
 		"a hand-over to the next minor": {
-			"--kcm 1.29.3=FILE --kcm 1.30.1=off --ccm 1.30.1=FILE --apiserver 1.29.3 --apiserver 1.30.1", 0, []string{"0 errors, 0 warnings"},
+			"--kcm 1.29.3=FILE --kcm 1.30.1=off --ccm 1.30.1=FILE --apiserver 1.29.3 --apiserver 1.30.1", 0,
+			[]string{"0 errors, 0 warnings"},
 		},
 		"a hand-over within one minor": {"--kcm 1.30=FILE --ccm 1.30=FILE", 3, []string{"error: OneManager"}},
 		"a hand-over within one minor that is meant": {

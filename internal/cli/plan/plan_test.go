@@ -34,7 +34,8 @@ func somePlan() plan.Plan {
 				Object: "Deployment kube-system/ccm", Operation: plan.Change, Note: "a note",
 				Changes: []plan.FieldChange{{Path: "spec.replicas", From: "1", To: "2"}},
 			}},
-		}, {Step: ucv1.StepHandover, Kind: outcome.ActionFreeLease, Cluster: "user", Why: "Clearing.", Conditional: "only when it is needed"}},
+		}, {Step: ucv1.StepHandover, Kind: outcome.ActionFreeLease, Cluster: "user", Why: "Clearing.",
+			Conditional: "only when it is needed"}},
 		Rollouts: []plan.Rollout{
 			{
 				Object:     "MachineDeployment kube-system/a",

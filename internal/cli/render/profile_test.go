@@ -8,7 +8,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-const profileHead = "apiVersion: usercluster.k8c.io/v1alpha1\nkind: ProviderProfile\nmetadata: {name: draft}\nspec:\n  providerName: openstack\n"
+const profileHead = "apiVersion: usercluster.k8c.io/v1alpha1\nkind: ProviderProfile\nmetadata: {name: draft}\nspec:\n" +
+	"  providerName: openstack\n"
 
 func TestRenderWithAProfile(t *testing.T) {
 	config := configs(t)["a file"]
@@ -21,19 +22,23 @@ func TestRenderWithAProfile(t *testing.T) {
 	}{
 		"images come from the mirror": {
 			profile: profileHead + "  mirrors: [{source: registry.k8s.io, mirror: mirror.example.com/k8s}]\n", args: []string{"--images"},
-			stdout: "mirror.example.com/k8s/provider-os/cinder-csi-plugin:v1.30.3\nmirror.example.com/k8s/provider-os/openstack-cloud-controller-manager:v1.30.3\nmirror.example.com/k8s/sig-storage/csi-attacher",
+			stdout: "mirror.example.com/k8s/provider-os/cinder-csi-plugin:v1.30.3\n" +
+				"mirror.example.com/k8s/provider-os/openstack-cloud-controller-manager:v1.30.3\n" +
+				"mirror.example.com/k8s/sig-storage/csi-attacher",
 		},
 		"arguments are added": {
-			profile: profileHead + "  workloads: [{name: openstack-cloud-controller-manager, extraArguments: [--concurrent-service-syncs=3]}]\n",
-			stdout:  "- --concurrent-service-syncs=3\n",
+			profile: profileHead +
+				"  workloads: [{name: openstack-cloud-controller-manager, extraArguments: [--concurrent-service-syncs=3]}]\n",
+			stdout: "- --concurrent-service-syncs=3\n",
 		},
 		"all problems are said": {
 			profile: profileHead + "  images: [{image: a, tag: v1}]\n  workloads: [{name: b}]\n", code: 1,
 			stderr: "ProviderProfile draft cannot be used:\n- spec.images[0].image \"a\" is not in the catalogue",
 		},
 		"the profile of another provider": {
-			profile: "apiVersion: usercluster.k8c.io/v1alpha1\nkind: ProviderProfile\nmetadata: {name: simcloud}\nspec: {providerName: simcloud}\n",
-			code:    1, stderr: `ProviderProfile simcloud is for provider "simcloud", not for openstack`,
+			profile: "apiVersion: usercluster.k8c.io/v1alpha1\nkind: ProviderProfile\nmetadata: {name: simcloud}\n" +
+				"spec: {providerName: simcloud}\n",
+			code: 1, stderr: `ProviderProfile simcloud is for provider "simcloud", not for openstack`,
 		},
 		"a field that no one knows": {
 			profile: profileHead + "  mirror: []\n", code: 1, stderr: `unknown field "mirror"`,
@@ -68,7 +73,8 @@ func TestRenderWithAProfile(t *testing.T) {
 
 func TestTheSampleProfileCanBeUsed(t *testing.T) {
 	g := NewWithT(t)
-	stdout, stderr, code := execute("render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", configs(t)["a file"],
+	stdout, stderr, code := execute("render", "--provider", "openstack", "--kubernetes", "1.30", "--cloud-config",
+		configs(t)["a file"],
 		"--profile", filepath.Join("..", "..", "..", "config", "samples", "provider_profile.yaml"), "--images")
 	g.Expect(stderr).To(BeEmpty())
 	g.Expect(code).To(Equal(0))

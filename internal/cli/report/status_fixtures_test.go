@@ -188,20 +188,24 @@ func fleet() []ucv1.Cluster {
 			stands(
 				metav1.ConditionFalse, ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.",
 			)),
-		clusterAt("beta", ucv1.OriginExternal, ucv1.StepFinished, machines(2, 2, 0), byFence(""), stands(metav1.ConditionTrue, ucv1.ExternalReason,
-			"The cluster was created with the external cloud provider; its addons are applied.")),
+		clusterAt("beta", ucv1.OriginExternal, ucv1.StepFinished, machines(2, 2, 0), byFence(""),
+			stands(metav1.ConditionTrue, ucv1.ExternalReason,
+				"The cluster was created with the external cloud provider; its addons are applied.")),
 		clusterAt("gamma", ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""), stalls(ucv1.BlockedMachinesReason,
 			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or make it again, "+
 				"MachineDeployment kube-system/held is paused; unpause it.")),
 		clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, stands(metav1.ConditionTrue, ucv1.InTreeReason,
-			"The feature externalCloudProvider is off; the arguments of Deployment user-delta/kube-controller-manager run service-lb-controller. "+
+			"The feature externalCloudProvider is off; the arguments of Deployment user-delta/kube-controller-manager run "+
+				"service-lb-controller. "+
 				"Condition ReadyToMigrate says what a look into the user cluster found."), lookedAhead),
 		clusterAt("epsilon", ucv1.OriginMigrating, ucv1.StepAddons, unreachable),
-		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
-			"Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
+		clusterAt("zeta", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"),
+			stands(metav1.ConditionFalse, ucv1.ProvingSilenceReason,
+				"Pod user-zeta/kube-controller-manager-79c867b777-lr96c may run cloud loops and was not seen to end.")),
 		clusterAt("eta", ucv1.OriginMigrating, ucv1.StepRoll, machines(3, 6, 0), byFence(""), held),
-		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepRollbackRoll, machines(4, 6, 0), byFence(""), rolledBack, stands(metav1.ConditionFalse,
-			ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
+		clusterAt("theta", ucv1.OriginMigrating, ucv1.StepRollbackRoll, machines(4, 6, 0), byFence(""), rolledBack,
+			stands(metav1.ConditionFalse,
+				ucv1.WaitingForMachinesReason, "Waiting for the Machines of MachineDeployment kube-system/pool-a.")),
 		clusterAt(
 			"iota-with-a-name-that-is-longer-than-anybody-needs", ucv1.OriginMigrating, ucv1.StepFinished, machines(5, 5, 0),
 			byFence(""), completed,
@@ -214,8 +218,9 @@ func fleet() []ucv1.Cluster {
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
 			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is "+
 				"later than status.rollback.finishedAt and spec.handover.rollback is false.")),
-		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second), stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
-			"Could not look at the fence: The API server of the user cluster does not answer.")),
+		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second),
+			stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
+				"Could not look at the fence: The API server of the user cluster does not answer.")),
 		clusterAt(
 			"psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute),
 			stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended),

@@ -326,7 +326,8 @@ func TestMachineDeploymentsShareTheBudget(t *testing.T) {
 // A plan is made while a person waits for it, and by the controller while it waits for an approval.
 func BenchmarkMake(b *testing.B) {
 	for name, pools := range map[string]struct{ count, machines int }{
-		"10 Machines": {1, 10}, "100 Machines": {1, 100}, "1000 Machines": {1, 1000}, "1000 Machines of 100 MachineDeployments": {100, 10},
+		"10 Machines": {1, 10}, "100 Machines": {1, 100}, "1000 Machines": {1, 1000},
+		"1000 Machines of 100 MachineDeployments": {100, 10},
 	} {
 		large := scenario()
 		large.Pools = nil

@@ -59,13 +59,14 @@ func kcmStories() map[string]story {
 			severity: observation.Warning, objects: deployment, says: "2m17s", without: noControlPlaneSeen,
 		},
 		"KCM is rolled out": {
-			id: "ComponentRollingOut", wrong: controlPlane(func(c *observation.ControlPlane) { c.KCM.RolledOut = false }), severity: observation.Warning, objects: deployment,
-			says: "being rolled out", without: noControlPlaneSeen,
+			id: "ComponentRollingOut", wrong: controlPlane(func(c *observation.ControlPlane) { c.KCM.RolledOut = false }),
+			severity: observation.Warning, objects: deployment, says: "being rolled out", without: noControlPlaneSeen,
 		},
 		"a pod runs other loops": {
 			id: "ComponentPodsDiffer", wrong: controlPlane(func(c *observation.ControlPlane) {
 				c.KCM.Pods = []observation.Process{{PodName: "kcm-1", Arguments: observation.Arguments{Flags: map[string]string{}}}}
-			}), severity: observation.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops", without: noControlPlaneSeen,
+			}), severity: observation.Warning, objects: []string{"Pod user-alpha/kcm-1"}, says: "other cloud loops",
+			without: noControlPlaneSeen,
 		},
 	}
 }
@@ -162,12 +163,12 @@ func flagStories() map[string]story {
 	given := apiServer(map[string]string{"cloud-provider": "external"})
 	return map[string]story{
 		"the API server has a flag that is gone": {
-			id: "FlagRemoved", given: both(given, version("1.32.0")), wrong: version("1.33.0"), severity: observation.Blocking, objects: flag,
-			says: "does not know", without: noControlPlaneSeen,
+			id: "FlagRemoved", given: both(given, version("1.32.0")), wrong: version("1.33.0"), severity: observation.Blocking,
+			objects: flag, says: "does not know", without: noControlPlaneSeen,
 		},
 		"the API server has a flag that goes": {
-			id: "FlagRemovedNext", given: both(given, version("1.31.0")), wrong: version("1.32.0"), severity: observation.Info, objects: flag,
-			says: "1.33", without: noControlPlaneSeen,
+			id: "FlagRemovedNext", given: both(given, version("1.31.0")), wrong: version("1.32.0"), severity: observation.Info,
+			objects: flag, says: "1.33", without: noControlPlaneSeen,
 		},
 		"a gate retires": {
 			id: "FlagRemovedNext", given: func(o *Facts) {
@@ -194,23 +195,24 @@ func networkStories() map[string]story {
 			severity: observation.Blocking, objects: deployment, says: "RangeAllocator", without: noControlPlaneSeen,
 		},
 		"routes without a range": {
-			id: "ClusterCIDRMissing", given: kcm(map[string]string{"cluster-cidr": ""}), wrong: routes, severity: observation.Blocking, objects: deployment,
-			says: "--cluster-cidr", without: noControlPlaneSeen,
+			id: "ClusterCIDRMissing", given: kcm(map[string]string{"cluster-cidr": ""}), wrong: routes, severity: observation.Blocking,
+			objects: deployment, says: "--cluster-cidr", without: noControlPlaneSeen,
 		},
 		"ranges overlap": {
 			id: "PodCIDROverlap", wrong: cidr("10.0.0.0/20"), severity: observation.Blocking, objects: []string{"Node n1", "Node n2"},
 			says: "overlap", without: noDetailsSeen,
 		},
 		"a range is outside": {
-			id: "PodCIDROutside", wrong: cidr("10.9.0.0/24"), severity: observation.Warning, objects: n1, says: "outside", without: noControlPlaneSeen,
+			id: "PodCIDROutside", wrong: cidr("10.9.0.0/24"), severity: observation.Warning, objects: n1, says: "outside",
+			without: noControlPlaneSeen,
 		},
 		"a Node has no range": {
 			id: "PodCIDRMissing", wrong: firstDetail(func(n *NodeDetail) { n.PodCIDRs = nil }), severity: observation.Warning, objects: n1,
 			says: "have none", without: noDetailsSeen,
 		},
 		"a Node has no network": {
-			id: "NetworkUnavailable", wrong: firstDetail(func(n *NodeDetail) { n.NetworkUnavailable = true }), severity: observation.Blocking, objects: n1,
-			says: "NetworkUnavailable", without: noDetailsSeen,
+			id: "NetworkUnavailable", wrong: firstDetail(func(n *NodeDetail) { n.NetworkUnavailable = true }),
+			severity: observation.Blocking, objects: n1, says: "NetworkUnavailable", without: noDetailsSeen,
 		},
 		"no one knows the routes": {id: "RoutesUnknown", wrong: routes, severity: observation.Warning, says: "10.0.0.0/16", unseen: true, without: noControlPlaneSeen},
 		"a pod pulls with the kubelet's password": {
@@ -242,10 +244,13 @@ func networkStories() map[string]story {
 
 func noMachineController() observation.Observed[[]observation.MachineControllerDeployment] {
 	var missing []observation.MachineControllerDeployment
-	for _, program := range []observation.MachineControllerProgram{observation.MachineController, observation.MachineWebhook, observation.OperatingSystemManager} {
-		missing = append(missing, observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
-			Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
-		}})
+	for _, program := range []observation.MachineControllerProgram{
+		observation.MachineController, observation.MachineWebhook, observation.OperatingSystemManager,
+	} {
+		missing = append(missing,
+			observation.MachineControllerDeployment{Program: program, Missing: true, Component: observation.Component{
+				Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: string(program)},
+			}})
 	}
 	return observation.Known(missing)
 }

@@ -18,7 +18,10 @@ func nodeID(digit string) string {
 
 // healthy is a cluster that nothing stands against.
 func healthy() Facts {
-	flags := map[string]string{"cloud-provider": "openstack", "cluster-name": "alpha", "allocate-node-cidrs": "true", "cluster-cidr": "10.0.0.0/16", "configure-cloud-routes": "false"}
+	flags := map[string]string{
+		"cloud-provider": "openstack", "cluster-name": "alpha", "allocate-node-cidrs": "true", "cluster-cidr": "10.0.0.0/16",
+		"configure-cloud-routes": "false",
+	}
 	kcm := observation.Component{
 		Ref: observation.Ref{
 			Kind: "Deployment", Namespace: "user-alpha", Name: "kube-controller-manager",

@@ -131,7 +131,8 @@ func TestFindingsHaveAStableOrder(t *testing.T) {
 func stories() map[string]story {
 	all := map[string]story{}
 	for _, family := range []map[string]story{
-		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(), disruptionStories(), controlPlaneStories(),
+		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(), disruptionStories(),
+		controlPlaneStories(),
 		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(),
 	} {
 		maps.Copy(all, family)
@@ -154,12 +155,13 @@ func versionStories() map[string]story {
 		},
 		"a kubelet is newer": {id: "KubeletNewer", wrong: kubelet("v1.26.0"), severity: observation.Blocking, objects: []string{"Node n1"}, says: "newer", without: noServer},
 		"a kubelet is three minors old": {
-			id: "KubeletTooOld", given: kubelet("v1.23.0"), wrong: kubelet("v1.22.9"), severity: observation.Blocking, objects: []string{"Node n1"}, says: "more than 2 minors",
-			without: func(o *Facts) { blind(&o.NodeDetails) },
+			id: "KubeletTooOld", given: kubelet("v1.23.0"), wrong: kubelet("v1.22.9"), severity: observation.Blocking,
+			objects: []string{"Node n1"}, says: "more than 2 minors", without: func(o *Facts) { blind(&o.NodeDetails) },
 		},
 		"a clock is half a minute ahead": {id: "ClockSkew", wrong: skewed(30 * time.Second), severity: observation.Warning, says: "ahead of ours", without: noServer},
 		"a clock is ahead by more than the breaker tolerates": {
-			id: "ClockSkew", wrong: skewed(time.Minute), severity: observation.Blocking, says: "more than 1m0s ahead of ours", without: noServer,
+			id: "ClockSkew", wrong: skewed(time.Minute), severity: observation.Blocking, says: "more than 1m0s ahead of ours",
+			without: noServer,
 		},
 		"a clock is ahead by less than the breaker tolerates with a longer deadline": {
 			id: "ClockSkew", wrong: func(o *Facts) {
@@ -174,7 +176,8 @@ func versionStories() map[string]story {
 				o.Cloud = observation.Known(
 					Cloud{Services: []Complaint{{observation.Ref{Kind: "Service", Namespace: "default", Name: "web"}, "quota exceeded"}}},
 				)
-			}, severity: observation.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded", without: func(o *Facts) { blind(&o.Cloud) },
+			}, severity: observation.Blocking, objects: []string{"Service default/web"}, says: "quota exceeded",
+			without: func(o *Facts) { blind(&o.Cloud) },
 		},
 		"a route is refused": {
 			id: "RouteRefused", wrong: func(o *Facts) {

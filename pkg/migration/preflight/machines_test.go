@@ -37,45 +37,48 @@ func machineStories() map[string]story {
 	}
 	return map[string]story{
 		"a MachineDeployment is paused": {
-			id: "MachineDeploymentPaused", wrong: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }), severity: observation.Warning,
-			objects: workers, says: "paused", without: noMachinesSeen,
+			id: "MachineDeploymentPaused", wrong: machines(func(m *observation.Machines) { m.Deployments[0].Paused = true }),
+			severity: observation.Warning, objects: workers, says: "paused", without: noMachinesSeen,
 		},
 		"a Machine stands alone": {
-			id: "MachineStandalone", wrong: firstMachine(func(m *observation.Machine) { m.Set = "" }), severity: observation.Warning, objects: m1,
-			says: "no MachineDeployment", without: noMachinesSeen,
+			id: "MachineStandalone", wrong: firstMachine(func(m *observation.Machine) { m.Set = "" }),
+			severity: observation.Warning, objects: m1, says: "no MachineDeployment", without: noMachinesSeen,
 		},
 		"a Node has no Machine": {
-			id: "NodeWithoutMachine", wrong: stranger, severity: observation.Warning, objects: []string{"Node n9"}, says: "belong to no Machine", without: noMachinesSeen,
+			id: "NodeWithoutMachine", wrong: stranger, severity: observation.Warning, objects: []string{"Node n9"},
+			says: "belong to no Machine", without: noMachinesSeen,
 		},
 		"a Node has no Machine, and another is vouched for": {
 			id: "NodeWithoutMachine", given: func(o *Facts) { stranger(o); o.Cluster.Spec.Rollout.AcceptNodes = []string{"n9"} },
-			wrong: func(o *Facts) { o.Cluster.Spec.Rollout.AcceptNodes = nil }, severity: observation.Warning, objects: []string{"Node n9"},
-			says: "belong to no Machine", without: noDetailsSeen,
+			wrong: func(o *Facts) { o.Cluster.Spec.Rollout.AcceptNodes = nil }, severity: observation.Warning,
+			objects: []string{"Node n9"}, says: "belong to no Machine", without: noDetailsSeen,
 		},
 		"a Node of the control plane loses its label": {
 			id: "NodeWithoutMachine", given: func(o *Facts) { stranger(o); firstDetail(func(n *NodeDetail) { n.ControlPlane = true })(o) },
-			wrong: firstDetail(func(n *NodeDetail) { n.ControlPlane = false }), severity: observation.Warning, objects: []string{"Node n9"},
-			says: "belong to no Machine", without: noDetailsSeen,
+			wrong: firstDetail(func(n *NodeDetail) { n.ControlPlane = false }), severity: observation.Warning,
+			objects: []string{"Node n9"}, says: "belong to no Machine", without: noDetailsSeen,
 		},
 		"a Machine does not go": {
-			id: "MachineStuck", given: going(time.Hour), wrong: going(3 * time.Hour), severity: observation.Warning, objects: m1, says: "two hours", without: noMachinesSeen,
+			id: "MachineStuck", given: going(time.Hour), wrong: going(3 * time.Hour), severity: observation.Warning, objects: m1,
+			says: "two hours", without: noMachinesSeen,
 		},
 		"a Machine has an error": {
-			id: "MachineStuck", wrong: firstMachine(func(m *observation.Machine) { m.Problem = "InvalidConfiguration: no flavor" }), severity: observation.Warning, objects: m1,
-			says: "report an error", without: noMachinesSeen,
+			id: "MachineStuck", wrong: firstMachine(func(m *observation.Machine) { m.Problem = "InvalidConfiguration: no flavor" }),
+			severity: observation.Warning, objects: m1, says: "report an error", without: noMachinesSeen,
 		},
 		"the cloud has no room": {
 			id: "QuotaExceeded", given: firstMachine(func(m *observation.Machine) { m.Problem = "InvalidConfiguration: no flavor" }),
-			wrong: firstMachine(func(m *observation.Machine) { m.Problem = "CreateError: Quota exceeded for cores" }), severity: observation.Blocking, objects: m1,
-			says: "no room", without: noMachinesSeen,
+			wrong:    firstMachine(func(m *observation.Machine) { m.Problem = "CreateError: Quota exceeded for cores" }),
+			severity: observation.Blocking, objects: m1, says: "no room", without: noMachinesSeen,
 		},
 		"a tool writes a MachineDeployment": {
-			id: "MachineDeploymentManaged", wrong: pool(func(p *Pool) { p.Tool = "Argo CD" }), severity: observation.Warning, objects: workers,
-			says: "Argo CD", without: noPoolsSeen,
+			id: "MachineDeploymentManaged", wrong: pool(func(p *Pool) { p.Tool = "Argo CD" }), severity: observation.Warning,
+			objects: workers, says: "Argo CD", without: noPoolsSeen,
 		},
 		"an autoscaler runs": {
-			id: "AutoscalerPresent", wrong: pods(Pods{Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: "ca"}}}), severity: observation.Warning,
-			objects: []string{"Pod kube-system/ca"}, says: "cluster-autoscaler", without: noPodsSeen,
+			id:       "AutoscalerPresent",
+			wrong:    pods(Pods{Autoscalers: []observation.Ref{{Kind: "Pod", Namespace: "kube-system", Name: "ca"}}}),
+			severity: observation.Warning, objects: []string{"Pod kube-system/ca"}, says: "cluster-autoscaler", without: noPodsSeen,
 		},
 		"a MachineDeployment is scaled by itself": {
 			id: "AutoscalerPresent", wrong: pool(func(p *Pool) { p.Autoscaled = true }), severity: observation.Warning, objects: workers,
@@ -99,10 +102,12 @@ func disruptionStories() map[string]story {
 		},
 		"a budget is spent": {
 			id: "DisruptionBudgetExhausted", given: budget(func(b *Budget) { b.Healthy, b.Allowed, b.Stale = 2, 0, true }),
-			wrong: budget(func(b *Budget) { b.Stale = false }), severity: observation.Warning, objects: web, says: "not healthy", without: noBudgetsSeen,
+			wrong: budget(func(b *Budget) { b.Stale = false }), severity: observation.Warning, objects: web, says: "not healthy",
+			without: noBudgetsSeen,
 		},
 		"no one knows the quota": {
-			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Surge = 3 }), severity: observation.Warning, says: "3 in all", unseen: true, without: noPoolsSeen,
+			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Surge = 3 }), severity: observation.Warning, says: "3 in all", unseen: true,
+			without: noPoolsSeen,
 		},
 	}
 }

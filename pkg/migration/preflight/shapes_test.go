@@ -29,12 +29,13 @@ func of(name, version, providerID string) func(*Facts) {
 	}
 }
 
+func withoutMachines(o *Facts) {
+	o.Machines, o.Pools = observation.Absent[observation.Machines](), observation.Absent[[]Pool]()
+	o.MachineController = noMachineController()
+}
+
 // shapes are clusters that people run and that nothing stands against.
 func shapes() map[string]func(*Facts) {
-	withoutMachines := func(o *Facts) {
-		o.Machines, o.Pools = observation.Absent[observation.Machines](), observation.Absent[[]Pool]()
-		o.MachineController = noMachineController()
-	}
 	return map[string]func(*Facts){
 		"a small one": func(*Facts) {},
 		"one on AWS":  of("aws", "1.26.15", "aws:///eu-central-1a/i-0%d23456789abcdef0"),
@@ -47,7 +48,8 @@ func shapes() map[string]func(*Facts) {
 			editFirst(&o.Nodes, func(n *observation.Node) { n.ProviderID = id })
 		},
 		"one without Nodes": func(o *Facts) {
-			o.Nodes, o.NodeDetails, o.Attachments = observation.Known[[]observation.Node](nil), observation.Known[[]NodeDetail](nil), observation.Known[[]Attachment](nil)
+			o.Nodes, o.NodeDetails, o.Attachments = observation.Known[[]observation.Node](nil), observation.Known[[]NodeDetail](nil),
+				observation.Known[[]Attachment](nil)
 		},
 		"one without a machine-controller": withoutMachines,
 		"one that makes routes":            kcm(map[string]string{"configure-cloud-routes": "true"}),
@@ -61,7 +63,9 @@ func shapes() map[string]func(*Facts) {
 		},
 		"one with static pods": func(o *Facts) {
 			controlPlane(func(c *observation.ControlPlane) {
-				c.KCM.Pods = []observation.Process{{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments}}
+				c.KCM.Pods = []observation.Process{
+					{PodName: "kube-controller-manager-cp1", NodeName: "cp1", Hostname: "cp1.local", Arguments: c.KCM.Arguments},
+				}
 			})(o)
 			lease(func(l *observation.Lease) { l.Holder = "cp1.local_9e1" })(o)
 		},
@@ -70,7 +74,8 @@ func shapes() map[string]func(*Facts) {
 		"one with many load balancers": func(o *Facts) {
 			var services []Service
 			for i := range 200 {
-				services = append(services, Service{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Ingress: []string{fmt.Sprintf("192.0.2.%d", i)}})
+				services = append(services,
+					Service{Namespace: "default", Name: fmt.Sprintf("web-%d", i), Ingress: []string{fmt.Sprintf("192.0.2.%d", i)}})
 			}
 			o.Services = observation.Known(services)
 		},

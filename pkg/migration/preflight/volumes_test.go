@@ -19,8 +19,8 @@ func volumeStories() map[string]story {
 	web := []string{"Pod default/web"}
 	return map[string]story{
 		"a volume of another plugin": {
-			id: "VolumePluginNotMigrated", wrong: firstVolume(func(v *Volume) { v.Plugin = "kubernetes.io/aws-ebs" }), severity: observation.Blocking, objects: data,
-			says: "does not serve", without: noVolumesSeen,
+			id: "VolumePluginNotMigrated", wrong: firstVolume(func(v *Volume) { v.Plugin = "kubernetes.io/aws-ebs" }),
+			severity: observation.Blocking, objects: data, says: "does not serve", without: noVolumesSeen,
 		},
 		"a plugin without its gate": {
 			id: "VolumePluginNotMigrated", given: func(o *Facts) {
@@ -31,32 +31,36 @@ func volumeStories() map[string]story {
 			severity: observation.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
 		},
 		"a pod has a volume of its own": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Warning, objects: web,
-			says: "without a PersistentVolume", without: noPodsSeen,
+			id:       "VolumeInline",
+			wrong:    pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}),
+			severity: observation.Warning, objects: web, says: "without a PersistentVolume", without: noPodsSeen,
 		},
 		"a pod has a volume of its own that no one serves": {
-			id: "VolumeInline", wrong: pods(Pods{Inline: map[string][]observation.Ref{"kubernetes.io/gce-pd": {{Kind: "Pod", Namespace: "default", Name: "web"}}}}), severity: observation.Blocking,
-			objects: web, says: "does not serve", without: noPodsSeen,
+			id: "VolumeInline",
+			wrong: pods(Pods{Inline: map[string][]observation.Ref{"kubernetes.io/gce-pd": {{Kind: "Pod", Namespace: "default",
+				Name: "web"}}}}), severity: observation.Blocking, objects: web, says: "does not serve", without: noPodsSeen,
 		},
 		"a volume is attached to a Node that is gone": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" }) }, severity: observation.Blocking,
-			objects: []string{"VolumeAttachment a1"}, says: "Node is gone", without: func(o *Facts) { blind(&o.Attachments) },
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Node = "gone" }) },
+			severity: observation.Blocking,
+			objects:  []string{"VolumeAttachment a1"}, says: "Node is gone", without: func(o *Facts) { blind(&o.Attachments) },
 		},
 		"a volume cannot be detached": {
-			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" }) }, severity: observation.Blocking,
-			objects: []string{"VolumeAttachment a1"}, says: "could not be attached or detached", without: noNodesSeen,
+			id: "VolumeAttachmentStuck", wrong: func(o *Facts) { editFirst(&o.Attachments, func(a *Attachment) { a.Problem = "busy" }) },
+			severity: observation.Blocking,
+			objects:  []string{"VolumeAttachment a1"}, says: "could not be attached or detached", without: noNodesSeen,
 		},
 		"volumes are attached": {
-			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) { n.Attached = []string{"kubernetes.io/cinder/1"} }), severity: observation.Info,
-			says: "in-tree plugin: 1.", without: noDetailsSeen,
+			id: "VolumesAttached", wrong: firstDetail(func(n *NodeDetail) { n.Attached = []string{"kubernetes.io/cinder/1"} }),
+			severity: observation.Info, says: "in-tree plugin: 1.", without: noDetailsSeen,
 		},
 		"a volume waits for being deleted": {
-			id: "VolumeReleased", wrong: firstVolume(func(v *Volume) { v.Phase = "Released" }), severity: observation.Warning, objects: data,
-			says: "left in the cloud", without: noVolumesSeen,
+			id: "VolumeReleased", wrong: firstVolume(func(v *Volume) { v.Phase = "Released" }), severity: observation.Warning,
+			objects: data, says: "left in the cloud", without: noVolumesSeen,
 		},
 		"a volume is where no Node is": {
-			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) { v.Terms = []Term{{zoneLabel: {"z9"}}} }), severity: observation.Blocking, objects: data,
-			says: "No Node has the labels", without: noVolumesSeen,
+			id: "VolumeNodeAffinity", wrong: firstVolume(func(v *Volume) { v.Terms = []Term{{zoneLabel: {"z9"}}} }),
+			severity: observation.Blocking, objects: data, says: "No Node has the labels", without: noVolumesSeen,
 		},
 		"the labels of a volume's Nodes change": {
 			id: "VolumeNodeAffinity", wrong: func(o *Facts) {
@@ -76,10 +80,12 @@ func storageStories() map[string]story {
 			id: "StorageClassInTree", wrong: func(o *Facts) {
 				editFirst(&o.StorageClasses, func(c *observation.StorageClass) { c.Provisioner = cinder })
 			},
-			severity: observation.Info, objects: []string{"StorageClass local"}, says: "in-tree", without: func(o *Facts) { blind(&o.StorageClasses) },
+			severity: observation.Info, objects: []string{"StorageClass local"}, says: "in-tree",
+			without: func(o *Facts) { blind(&o.StorageClasses) },
 		},
 		"labels of a zone differ": {
-			id: "NodeLabelsDiffer", wrong: firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{zoneLabel: "1", betaZoneLabel: "west-1"} }),
+			id:       "NodeLabelsDiffer",
+			wrong:    firstDetail(func(n *NodeDetail) { n.Labels = map[string]string{zoneLabel: "1", betaZoneLabel: "west-1"} }),
 			severity: observation.Warning, objects: []string{"Node n1"}, says: "differ", without: noDetailsSeen,
 		},
 	}
@@ -100,23 +106,27 @@ func serviceStories() map[string]story {
 	many := func(o *Facts) { o.Services = observation.Known(make([]Service, manyLoadBalancers+1)) }
 	return map[string]story{
 		"a Service has no address": {
-			id: "LoadBalancerPending", given: service(func(s *Service) { s.Ingress, s.Class = nil, "other" }), wrong: service(func(s *Service) { s.Ingress = nil }),
+			id: "LoadBalancerPending", given: service(func(s *Service) { s.Ingress, s.Class = nil, "other" }),
+			wrong:    service(func(s *Service) { s.Ingress = nil }),
 			severity: observation.Warning, objects: web, says: "no address yet", without: noServicesSeen,
 		},
 		"a Service is being deleted": {
-			id: "LoadBalancerDeleting", given: fine, wrong: service(func(s *Service) { s.Deleting = true }), severity: observation.Blocking, objects: web,
-			says: "wait for their load balancer to go", without: noServicesSeen,
+			id: "LoadBalancerDeleting", given: fine, wrong: service(func(s *Service) { s.Deleting = true }),
+			severity: observation.Blocking, objects: web, says: "wait for their load balancer to go", without: noServicesSeen,
 		},
 		"two Services have one address": {
 			id: "LoadBalancerShared", given: fine, wrong: func(o *Facts) {
-				o.Services = observation.Known([]Service{{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}}})
-			}, severity: observation.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address", without: noServicesSeen,
+				o.Services = observation.Known([]Service{
+					{Namespace: "a", Name: "x", Ingress: []string{"1"}}, {Namespace: "b", Name: "y", Ingress: []string{"1"}},
+				})
+			}, severity: observation.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address",
+			without: noServicesSeen,
 		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
 		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
 		"load balancers have the default name": {
-			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}), severity: observation.Warning,
-			says: "cluster name kubernetes", without: noServicesSeen,
+			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}),
+			severity: observation.Warning, says: "cluster name kubernetes", without: noServicesSeen,
 		},
 	}
 }

@@ -13,6 +13,10 @@ func class(name, provisioner string, standard bool) simulation.Class {
 	return simulation.Class{Name: name, Provisioner: provisioner, Default: standard}
 }
 
+func inTreeClass(name string, standard bool) simulation.Class {
+	return class(name, simulation.InTreePlugin, standard)
+}
+
 func TestDefaultStorageClass(t *testing.T) {
 	t.Parallel()
 	classes := func(classes ...simulation.Class) func(*Scenario) { return func(s *Scenario) { s.Classes = classes } }
@@ -26,7 +30,7 @@ func TestDefaultStorageClass(t *testing.T) {
 		"that of the driver, where there is none": {want: []string{simulation.CSIClass}, says: "Finalize: SwitchDefaultClass: Making " +
 			"StorageClass simcloud-csi the default."},
 		"that of the driver, in place of those of the in-tree plugin": {
-			with: []func(*Scenario){classes(class("standard", simulation.InTreePlugin, true), class("fast", simulation.InTreePlugin, true), class("slow", simulation.InTreePlugin, false))},
+			with: []func(*Scenario){classes(inTreeClass("standard", true), inTreeClass("fast", true), inTreeClass("slow", false))},
 			want: []string{simulation.CSIClass}, says: "in place of StorageClass fast, StorageClass standard",
 		},
 		"that of another driver is left alone": {

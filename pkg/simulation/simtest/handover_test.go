@@ -283,8 +283,9 @@ func TestDeletionAndPause(t *testing.T) {
 		},
 		"a Cluster that is deleted in the roll goes when what was begun is rolled out": {
 			scenario: deleted(func(w *World) bool { return w.invariants.restarts[w.Machines.Deployments[1].UID] > 0 }),
-			finished: true, says: []string{"the deleted Cluster goes when what was begun is rolled out", "Waiting for the Machines of MachineDeployment " +
-				"kube-system/b"},
+			finished: true, says: []string{"the deleted Cluster goes when what was begun is rolled out",
+				"Waiting for the Machines of MachineDeployment " +
+					"kube-system/b"},
 		},
 		"a Cluster that is deleted when it is migrated just goes": {
 			scenario: deleted(Finished), finished: true,

@@ -356,7 +356,8 @@ func TestRollbackGoesOnAfterEveryKill(t *testing.T) {
 					s.Configure = func(c *ucv1.Cluster) { c.Spec.Handover.RollbackAddons = true }
 					s.Gates = map[string]bool{"CSIMigrationSimcloud": true}
 					s.KillAt = func(_ int, at KillPoint, d migration.Decision) bool {
-						if at != point || d.Next() == nil || position(d.Step) < position(ucv1.StepRollbackMachineController) || killed[d.Next().Why] {
+						if at != point || d.Next() == nil || position(d.Step) < position(ucv1.StepRollbackMachineController) ||
+							killed[d.Next().Why] {
 							return false
 						}
 						killed[d.Next().Why] = true

@@ -44,7 +44,8 @@ func TestPreflightReadsObjects(t *testing.T) {
 
 	g.Expect(read.NodeDetails.Value()).To(ConsistOf(preflight.NodeDetail{
 		Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, PodCIDRs: []string{"10.0.0.0/24"},
-		KubeletVersion: "v1.25.16", NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true, Attached: []string{"kubernetes.io/cinder/1"},
+		KubeletVersion: "v1.25.16", NodeIP: "10.1.0.1", NetworkUnavailable: true, ControlPlane: true,
+		Attached: []string{"kubernetes.io/cinder/1"},
 	}))
 	g.Expect(read.Services.Value()).To(ConsistOf(
 		And(HaveField("Name", "web"), HaveField("Ingress", []string{"192.0.2.1"})),
@@ -79,19 +80,18 @@ func preflightObjects() []client.Object {
 		return &corev1.Pod{
 			ObjectMeta: meta(name), Status: corev1.PodStatus{Phase: phase},
 			Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "c", Image: image}}, ImagePullSecrets: secrets,
-				Volumes: []corev1.Volume{{Name: "v"}},
+				Containers: []corev1.Container{{Name: "c", Image: image}}, ImagePullSecrets: secrets, Volumes: []corev1.Volume{{Name: "v"}},
 			},
 		}
 	}
 	const ecr = "1.dkr.ecr.eu-central-1.amazonaws.com/web:1"
 	web := pod("web", corev1.PodRunning, ecr)
 	web.Spec.Volumes[0].AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}
-	done := pod("done", corev1.PodSucceeded, ecr)
 	return []client.Object{
 		&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""}, Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
+				Name: "n1", Labels: map[string]string{"node-role.kubernetes.io/control-plane": ""},
+				Annotations: map[string]string{nodeIPAnnotation: "10.1.0.1"},
 			},
 			Spec: corev1.NodeSpec{PodCIDR: "10.0.0.0/24"},
 			Status: corev1.NodeStatus{
@@ -112,7 +112,8 @@ func preflightObjects() []client.Object {
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "1"}},
 				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 					MatchExpressions: []corev1.NodeSelectorRequirement{
-						{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}}, {Key: "other", Operator: corev1.NodeSelectorOpExists},
+						{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}},
+						{Key: "other", Operator: corev1.NodeSelectorOpExists},
 					},
 				}}}},
 			},
@@ -126,8 +127,8 @@ func preflightObjects() []client.Object {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Generation: 2},
 			Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
 		},
-		web, done, pod("secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"}), pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
+		web, pod("done", corev1.PodSucceeded, ecr), pod("secret", corev1.PodRunning, ecr, corev1.LocalObjectReference{Name: "s"}),
+		pod("ca", corev1.PodRunning, "x/cluster-autoscaler:v1"), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}},
 	}
 }
 

@@ -53,7 +53,8 @@ func answering() preflight.Webhook {
 }
 
 func TestWebhooksThatTheAddonsPass(t *testing.T) {
-	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", Labels: map[string]string{"kubernetes.io/metadata.name": "kube-system"}}}
+	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system",
+		Labels: map[string]string{"kubernetes.io/metadata.name": "kube-system"}}}
 	with := func(change func(*preflight.Webhook)) []preflight.Webhook {
 		webhook := answering()
 		change(&webhook)

@@ -88,13 +88,23 @@ func TestTheCanarysPodHasNoRights(t *testing.T) {
 	t.Fatal("the canary has no pod")
 }
 
+func csiVolume() *corev1.PersistentVolume {
+	return &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pv"},
+		Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"},
+		}},
+	}
+}
+
 func TestCanarysWorkload(t *testing.T) {
 	ours := metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName, Labels: map[string]string{ucv1.CanaryLabel: "true"}}
 	pod := &corev1.Pod{ObjectMeta: ours, Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}, Phase: corev1.PodRunning,
 	}}
 	waiting := &corev1.Pod{ObjectMeta: ours, Status: corev1.PodStatus{
-		Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
+			Message: "0/3 nodes"}},
 	}}
 	pulling := &corev1.Pod{ObjectMeta: ours, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
@@ -103,9 +113,7 @@ func TestCanarysWorkload(t *testing.T) {
 		ObjectMeta: ours, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv"},
 		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
 	}
-	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
-		CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"},
-	}}}
+	volume := csiVolume()
 	attachment := func(node string, attached bool) *storagev1.VolumeAttachment {
 		return &storagev1.VolumeAttachment{
 			ObjectMeta: metav1.ObjectMeta{Name: "va"}, Status: storagev1.VolumeAttachmentStatus{Attached: attached},
@@ -144,7 +152,8 @@ func TestCanarysWorkload(t *testing.T) {
 	}
 	t.Run("an object of someone else", func(t *testing.T) {
 		g := NewWithT(t)
-		s := canaryWith(interceptor.Funcs{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName}})
+		s := canaryWith(interceptor.Funcs{},
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: ucv1.CanaryName}})
 		seen := s.Observe(t.Context())
 		g.Expect(seen.IsUnknown()).To(BeTrue())
 		g.Expect(seen.Why()).To(ContainSubstring("is not ours"))
@@ -153,9 +162,7 @@ func TestCanarysWorkload(t *testing.T) {
 
 func TestWhatIsKeptOfAnAttachmentIsOfItsPlace(t *testing.T) {
 	g := NewWithT(t)
-	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
-		CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: "h"},
-	}}}
+	volume := csiVolume()
 	attachment := &storagev1.VolumeAttachment{
 		ObjectMeta: metav1.ObjectMeta{Name: "va"}, Status: storagev1.VolumeAttachmentStatus{Attached: true},
 		Spec: storagev1.VolumeAttachmentSpec{NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")}},

@@ -115,31 +115,38 @@ func sidecars(driver string) map[string]asked {
 	events := grants("", "events", "create", "patch")
 	lease := func(name string) []grant { return election(metav1.NamespaceSystem, leaseName(name)) }
 	return map[string]asked{
-		"csi-attacher": {"csi-attacher", "https://github.com/kubernetes-csi/external-attacher/blob/v4.4.2/deploy/kubernetes/rbac.yaml", slices.Concat(
-			grants("", "persistentvolumes", append(read, "patch")...), grants(storage, "csinodes", read...),
-			grants(storage, "volumeattachments", append(read, "patch")...), grants(storage, "volumeattachments/status", "patch"),
-			lease("external-attacher-leader-"+driver))},
-		"csi-provisioner": {"csi-provisioner", "https://github.com/kubernetes-csi/external-provisioner/blob/v3.6.2/deploy/kubernetes/rbac.yaml", slices.Concat(
-			grants("", "persistentvolumes", append(read, "create", "delete", "patch")...),
-			grants("", "persistentvolumeclaims", append(read, "update")...),
-			grants("", "nodes", read...), grants(storage, "storageclasses", read...), grants(storage, "csinodes", read...),
-			grants(storage, "volumeattachments", read...), grants(snapshot, "volumesnapshots", "get", "list"),
-			grants(snapshot, "volumesnapshotcontents", "get", "list"), events, lease(driver))},
-		"csi-resizer": {"csi-resizer", "https://github.com/kubernetes-csi/external-resizer/blob/v1.9.2/deploy/kubernetes/rbac.yaml", slices.Concat(
-			grants("", "persistentvolumes", append(read, "patch")...), grants("", "persistentvolumeclaims", read...),
-			grants("", "persistentvolumeclaims/status", "patch"), events, lease("external-resizer-"+driver))},
-		"csi-snapshotter": {"csi-snapshotter", "https://github.com/kubernetes-csi/external-snapshotter/blob/v6.3.4/deploy/kubernetes/csi-snapshotter/rbac-csi-snapshotter.yaml", slices.Concat(
-			grants(snapshot, "volumesnapshotclasses", read...),
-			grants(snapshot, "volumesnapshotcontents", append(read, "update", "patch")...),
-			grants(snapshot, "volumesnapshotcontents/status", "update", "patch"), events, lease("external-snapshotter-leader-"+driver))},
+		"csi-attacher": {"csi-attacher", "https://github.com/kubernetes-csi/external-attacher/blob/v4.4.2/deploy/kubernetes/rbac.yaml",
+			slices.Concat(
+				grants("", "persistentvolumes", append(read, "patch")...), grants(storage, "csinodes", read...),
+				grants(storage, "volumeattachments", append(read, "patch")...), grants(storage, "volumeattachments/status", "patch"),
+				lease("external-attacher-leader-"+driver))},
+		"csi-provisioner": {"csi-provisioner",
+			"https://github.com/kubernetes-csi/external-provisioner/blob/v3.6.2/deploy/kubernetes/rbac.yaml", slices.Concat(
+				grants("", "persistentvolumes", append(read, "create", "delete", "patch")...),
+				grants("", "persistentvolumeclaims", append(read, "update")...),
+				grants("", "nodes", read...), grants(storage, "storageclasses", read...), grants(storage, "csinodes", read...),
+				grants(storage, "volumeattachments", read...), grants(snapshot, "volumesnapshots", "get", "list"),
+				grants(snapshot, "volumesnapshotcontents", "get", "list"), events, lease(driver))},
+		"csi-resizer": {"csi-resizer", "https://github.com/kubernetes-csi/external-resizer/blob/v1.9.2/deploy/kubernetes/rbac.yaml",
+			slices.Concat(
+				grants("", "persistentvolumes", append(read, "patch")...), grants("", "persistentvolumeclaims", read...),
+				grants("", "persistentvolumeclaims/status", "patch"), events, lease("external-resizer-"+driver))},
+		"csi-snapshotter": {"csi-snapshotter",
+			"https://github.com/kubernetes-csi/external-snapshotter/blob/v6.3.4/deploy/kubernetes/csi-snapshotter/rbac-csi-snapshotter.yaml",
+			slices.Concat(
+				grants(snapshot, "volumesnapshotclasses", read...),
+				grants(snapshot, "volumesnapshotcontents", append(read, "update", "patch")...),
+				grants(snapshot, "volumesnapshotcontents/status", "update", "patch"), events, lease("external-snapshotter-leader-"+driver))},
 		// Not beside a driver: one for all of them.
-		"snapshot-controller": {"snapshot-controller", "https://github.com/kubernetes-csi/external-snapshotter/blob/v8.6.0/deploy/kubernetes/snapshot-controller/rbac-snapshot-controller.yaml", slices.Concat(
-			grants("", "persistentvolumes", read...), grants("", "persistentvolumeclaims", append(read, "update")...),
-			grants(snapshot, "volumesnapshotclasses", read...),
-			grants(snapshot, "volumesnapshotcontents", append(read, "create", "update", "patch", "delete")...),
-			grants(snapshot, "volumesnapshotcontents/status", "patch"),
-			grants(snapshot, "volumesnapshots", append(read, "update", "patch")...),
-			grants(snapshot, "volumesnapshots/status", "update", "patch"), events, lease("snapshot-controller-leader"))},
+		"snapshot-controller": {"snapshot-controller",
+			"https://github.com/kubernetes-csi/external-snapshotter/blob/v8.6.0/deploy/kubernetes/snapshot-controller/rbac-snapshot-controller.yaml",
+			slices.Concat(
+				grants("", "persistentvolumes", read...), grants("", "persistentvolumeclaims", append(read, "update")...),
+				grants(snapshot, "volumesnapshotclasses", read...),
+				grants(snapshot, "volumesnapshotcontents", append(read, "create", "update", "patch", "delete")...),
+				grants(snapshot, "volumesnapshotcontents/status", "patch"),
+				grants(snapshot, "volumesnapshots", append(read, "update", "patch")...),
+				grants(snapshot, "volumesnapshots/status", "update", "patch"), events, lease("snapshot-controller-leader"))},
 		// vSphere's, beside its driver.
 		"syncer": {"vsphere-syncer", "https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/cmd/syncer/main.go", lease("vsphere-syncer")},
 	}

@@ -114,8 +114,8 @@ func gone(from, to rendering) (doomed []string) {
 	return doomed
 }
 
-// pruned takes what the former rendering had and this one has not out of a cluster that both were applied to; the comparison names
-// what is obsolete.
+// pruned takes what the former rendering had and this one has not out of a cluster that both were applied to; the
+// comparison names what is obsolete.
 func pruned(t *testing.T, c *cluster, from, to rendering, obsolete []string) {
 	t.Helper()
 	g := NewWithT(t)

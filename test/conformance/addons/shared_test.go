@@ -52,7 +52,8 @@ func TestWhatSomeoneElseBroughtIsLeftAlone(t *testing.T) {
 			)
 		}
 	}
-	const classes, program = "CustomResourceDefinition volumesnapshotclasses.snapshot.storage.k8s.io", "Deployment snapshot-controller"
+	const classes, program = "CustomResourceDefinition volumesnapshotclasses.snapshot.storage.k8s.io",
+		"Deployment snapshot-controller"
 	for name, tc := range map[string]struct {
 		theirs func(*testing.T, rendering) []*unstructured.Unstructured
 		// want are the kinds of what is ours afterwards.
@@ -112,9 +113,11 @@ func snapshotObject(kind string, content map[string]any) *unstructured.Unstructu
 
 func snapshotContent() *unstructured.Unstructured {
 	return snapshotObject("VolumeSnapshotContent", map[string]any{"spec": map[string]any{
-		"deletionPolicy": "Delete", "driver": "ebs.csi.aws.com", "source": map[string]any{"volumeHandle": "vol-1"}, "sourceVolumeMode": "Filesystem",
+		"deletionPolicy": "Delete", "driver": "ebs.csi.aws.com", "source": map[string]any{"volumeHandle": "vol-1"},
+		"sourceVolumeMode":        "Filesystem",
 		"volumeSnapshotClassName": "a", "volumeSnapshotRef": map[string]any{
-			"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "name": "a", "namespace": "default", "uid": "1", "resourceVersion": "1",
+			"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "name": "a", "namespace": "default", "uid": "1",
+			"resourceVersion": "1",
 		},
 	}})
 }
@@ -144,7 +147,8 @@ func TestSnapshotsAreTakenAndJudged(t *testing.T) {
 		)
 	}
 	status := map[string]any{
-		"creationTime": int64(1767225600000000000), "readyToUse": true, "restoreSize": int64(1 << 30), "snapshotHandle": "snap-1", "volumeGroupSnapshotHandle": "later",
+		"creationTime": int64(1767225600000000000), "readyToUse": true, "restoreSize": int64(1 << 30), "snapshotHandle": "snap-1",
+		"volumeGroupSnapshotHandle": "later",
 	}
 	g.Expect(statusOf(t, snapshotContent(), status)).To(Equal(status))
 	status = map[string]any{

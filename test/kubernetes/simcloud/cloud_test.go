@@ -30,7 +30,8 @@ func newTestCloud(t *testing.T, component string, says answer) (cloudprovider.In
 		*sent = fmt.Sprintf(
 			"%s %s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Simcloud-Method"), r.Header.Get("X-Simcloud-Loop"), body,
 		)
-		if r.Header.Get("Authorization") != "Bearer t" || r.Header.Get("X-Simcloud-Component") != component || r.Header.Get("X-Simcloud-Instance") != "pod-0" {
+		if r.Header.Get("Authorization") != "Bearer t" || r.Header.Get("X-Simcloud-Component") != component ||
+			r.Header.Get("X-Simcloud-Instance") != "pod-0" {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}

@@ -63,7 +63,8 @@ func TestEnv(t *testing.T) {
 	}{
 		"later variables refer to earlier ones and to the API server's": {
 			container: corev1.Container{Env: []corev1.EnvVar{
-				{Name: "POD_IP", ValueFrom: field("status.podIP")}, {Name: "URL", Value: "http://$(POD_IP):$(KUBERNETES_SERVICE_PORT)/$(LATER)"}, {Name: "LATER", Value: "x"},
+				{Name: "POD_IP", ValueFrom: field("status.podIP")},
+				{Name: "URL", Value: "http://$(POD_IP):$(KUBERNETES_SERVICE_PORT)/$(LATER)"}, {Name: "LATER", Value: "x"},
 			}},
 			want: []string{"POD_IP=127.2.0.10", "URL=http://127.2.0.10:6443/$(LATER)", "LATER=x"},
 		},
@@ -76,8 +77,9 @@ func TestEnv(t *testing.T) {
 		},
 		"secrets and config maps give single keys and whole sets": {
 			container: corev1.Container{
-				EnvFrom: []corev1.EnvFromSource{{Prefix: "CFG_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
-				Env:     []corev1.EnvVar{{Name: "TOKEN", ValueFrom: secret("cloud", "token", false)}},
+				EnvFrom: []corev1.EnvFromSource{{Prefix: "CFG_",
+					ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}},
+				Env: []corev1.EnvVar{{Name: "TOKEN", ValueFrom: secret("cloud", "token", false)}},
 			},
 			want: []string{"CFG_LEVEL=4", "CFG_blob=\x01", "TOKEN=s3cret"},
 		},
@@ -116,25 +118,31 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-func TestVolumes(t *testing.T) {
+type volumeTest struct {
+	source corev1.VolumeSource
+	want   map[string]string
+	fails  string
+}
+
+func volumeTests() map[string]volumeTest {
 	settings := corev1.LocalObjectReference{Name: "settings"}
-	tests := map[string]struct {
-		source corev1.VolumeSource
-		want   map[string]string
-		fails  string
-	}{
+	return map[string]volumeTest{
 		"a secret shows all its keys": {
 			source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "cloud", DefaultMode: ptr.To[int32](0o400)}},
 			want:   map[string]string{"token": "s3cret", "cloud.conf": "cluster=east"},
 		},
 		"items choose keys and paths": {
-			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "deep/level"}}}},
-			want:   map[string]string{"deep/level": "4"},
+			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings,
+				Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "deep/level"}}}}, want: map[string]string{"deep/level": "4"},
 		},
 		"projections are laid over each other": {
 			source: projected(
 				corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
-				corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "ca.crt"}}}},
+				corev1.VolumeProjection{
+					ConfigMap: &corev1.ConfigMapProjection{
+						LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "LEVEL", Path: "ca.crt"}},
+					},
+				},
 				corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
 					{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}},
 					{Path: "labels", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}},
@@ -143,18 +151,24 @@ func TestVolumes(t *testing.T) {
 		},
 		"an empty directory is empty": {source: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}, want: map[string]string{}},
 		"a path of the node is in the run directory": {
-			source: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc/../../../etc/kubernetes"}}, want: map[string]string{},
+			source: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc/../../../etc/kubernetes"}},
+			want:   map[string]string{},
 		},
 		"a missing config map is named": {
-			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "absent"}}},
-			fails:  "volume v: read config map absent",
+			source: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "absent"}},
+			},
+			fails: "volume v: read config map absent",
 		},
 		"a missing key is named": {
-			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings, Items: []corev1.KeyToPath{{Key: "absent", Path: "x"}}}},
-			fails:  "key absent is missing",
+			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings,
+				Items: []corev1.KeyToPath{{Key: "absent", Path: "x"}}}}, fails: "key absent is missing",
 		},
 	}
-	for name, test := range tests {
+}
+
+func TestVolumes(t *testing.T) {
+	for name, test := range volumeTests() {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			k := &Kubelet{options: Options{Cluster: "east", RunDir: t.TempDir()}}
@@ -168,7 +182,8 @@ func TestVolumes(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(k.makeVolumes(t.Context(), from)).To(Succeed(), "a retry replaces the files")
 
-			view, err := k.namespaces(from.pod, &corev1.Container{Name: "c", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/at"}}})
+			view, err := k.namespaces(from.pod,
+				&corev1.Container{Name: "c", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/at"}}})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(view.Hostname).To(Equal("kcm-1"))
 			g.Expect(view.Binds).To(HaveLen(1))

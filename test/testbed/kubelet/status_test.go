@@ -222,7 +222,8 @@ func TestRegister(t *testing.T) {
 func TestMirrorPod(t *testing.T) {
 	g := NewWithT(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "control-1", UID: "n"}}
-	manifest := "metadata: {name: kube-controller-manager, namespace: kube-system}\nspec: {containers: [{name: kcm, image: 'a:1'}]}\n"
+	manifest := "metadata: {name: kube-controller-manager, namespace: kube-system}\n" +
+		"spec: {containers: [{name: kcm, image: 'a:1'}]}\n"
 	pod, err := mirrorPod(node, []byte(manifest))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(pod.Name).To(Equal("kube-controller-manager-control-1"))

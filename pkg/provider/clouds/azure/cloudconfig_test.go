@@ -19,8 +19,9 @@ const (
 	network  = `"tenantId": "t", "subscriptionId": "s", "resourceGroup": "g", "location": "l", "vnetName": "v", "subnetName": "n", "securityGroupName": "x"`
 	client   = network + `, "aadClientId": "c", "aadClientSecret": "` + password + `"`
 	identity = network + `, "useManagedIdentityExtension": true`
-	file     = network + `, "aadClientId": "c", "aadClientCertPath": "/etc/azure/client.pem", "aadClientCertPassword": "` + password + `"`
-	pemFile  = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
+	file     = network + `, "aadClientId": "c", "aadClientCertPath": "/etc/azure/client.pem", "aadClientCertPassword": "` +
+		password + `"`
+	pemFile = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
 )
 
 func inFile(keys string) map[string][]byte {
@@ -106,9 +107,14 @@ func unreadable() map[string]problem {
 	}
 }
 
+const (
+	notInSecret = "aadClientCertPath is not in this Secret: " +
+		"add the certificate to the Secret under a key and write /etc/azure/<key>"
+	bothIdentities = "it has both useManagedIdentityExtension and aadClientId, aadClientSecret or aadClientCertPath: " +
+		"keep one identity"
+)
+
 func unusable() map[string]problem {
-	const notInSecret = "aadClientCertPath is not in this Secret: add the certificate to the Secret under a key and write /etc/azure/<key>"
-	const bothIdentities = "it has both useManagedIdentityExtension and aadClientId, aadClientSecret or aadClientCertPath: keep one identity"
 	return map[string]problem{
 		"no network": {
 			inFile(`"tenantId": "t", "subscriptionId": "s", "resourceGroup": "g", "location": "l", "aadClientId": "c", "aadClientSecret": "` + password + `"`),
@@ -142,7 +148,8 @@ func unusable() map[string]problem {
 		"a preview": {inFile(client + `, "serviceGatewayEnabled": true`), "serviceGatewayEnabled is a preview that is not in the catalogue: remove it"},
 		"Azure Stack": {
 			inFile(client + `, "cloud": "AzureStackCloud"`),
-			"cloud must be one of AzurePublicCloud, AzureCloud, AzureChinaCloud, AzureUSGovernmentCloud, AzureUSGovernment; Azure Stack is not in the catalogue: correct it",
+			"cloud must be one of AzurePublicCloud, AzureCloud, AzureChinaCloud, AzureUSGovernmentCloud, AzureUSGovernment; Azure Stack " +
+				"is not in the catalogue: correct it",
 		},
 		"another way to read": {inFile(client + `, "cloudConfigType": "File"`), "cloudConfigType must be one of file, secret, merge: correct it"},
 		"a load balancer for each set": {
@@ -157,7 +164,8 @@ func unusable() map[string]problem {
 		"a secret and a certificate":        {inFile(client + `, "aadClientCertPath": "/etc/azure/client.pem"`), "it has both aadClientSecret and aadClientCertPath: keep one"},
 		"a workload identity": {
 			inFile(network + `, "useFederatedWorkloadIdentityExtension": true, "aadFederatedTokenFile": "/var/run/token"`),
-			"useFederatedWorkloadIdentityExtension, aadFederatedTokenFile is not in the catalogue: use a client with a secret, or useManagedIdentityExtension",
+			"useFederatedWorkloadIdentityExtension, aadFederatedTokenFile is not in the catalogue: use a client with a secret, or " +
+				"useManagedIdentityExtension",
 		},
 		"a certificate of KCM's host":      {inFile(network + `, "aadClientId": "c", "aadClientCertPath": "/etc/kubernetes/client.pfx"`), notInSecret},
 		"a certificate that is not there":  {inFile(file), notInSecret},

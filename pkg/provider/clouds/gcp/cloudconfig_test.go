@@ -17,7 +17,8 @@ import (
 const (
 	hidden  = "example-only-hunter2"
 	minimal = "[global]\nproject-id = alpha\nlocal-zone = europe-west3-a\nnetwork-name = default\n"
-	account = `{"type": "service_account", "project_id": "alpha", "private_key_id": "` + hidden + `", "client_email": "a@example.com", ` +
+	account = `{"type": "service_account", "project_id": "alpha", "private_key_id": "` + hidden +
+		`", "client_email": "a@example.com", ` +
 		`"private_key": "-----BEGIN EXAMPLE-----\nZXhhbXBsZQ==\n-----END EXAMPLE-----\n"}`
 )
 

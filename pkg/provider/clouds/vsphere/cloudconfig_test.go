@@ -81,7 +81,8 @@ const global = "global:\n  secretsDirectory: /etc/cloud-credentials\n"
 func transformations() map[string]transformation {
 	const center = "vcenter:\n  vc.example.com:\n"
 	csi := func(user, lines string) string {
-		return "[Global]\ncluster-id = \"uid\"\n\n[VirtualCenter \"vc.example.com\"]\nuser = \"" + user + "\"\npassword = \"" + password +
+		return "[Global]\ncluster-id = \"uid\"\n\n[VirtualCenter \"vc.example.com\"]\nuser = \"" + user +
+			"\"\npassword = \"" + password +
 			"\"\n" + lines
 	}
 	return map[string]transformation{
@@ -97,9 +98,9 @@ func transformations() map[string]transformation {
 		},
 		"the server of the older form beside sections does not count": {
 			data: secret("[Global]\nserver=old.example.com\nthumbprint=AA:BB\nsoap-roundtrip-count=5\n" +
-				"[VirtualCenter \"vc.example.com\"]\nsoap-roundtrip-count=3\nuser=\"EXAMPLE\\\\alpha\"\npassword=\"" + password + "\" ; of the robot\n"),
-			ccm:  global + center + "    server: vc.example.com\n    soapRoundtripCount: 3\n    thumbprint: AA:BB\n",
-			user: `EXAMPLE\alpha`,
+				"[VirtualCenter \"vc.example.com\"]\nsoap-roundtrip-count=3\nuser=\"EXAMPLE\\\\alpha\"\npassword=\"" + password +
+				"\" ; of the robot\n"),
+			ccm: global + center + "    server: vc.example.com\n    soapRoundtripCount: 3\n    thumbprint: AA:BB\n", user: `EXAMPLE\alpha`,
 			csi: "[Global]\ncluster-id = \"uid\"\nthumbprint = \"AA:BB\"\n\n[VirtualCenter \"vc.example.com\"]\n" +
 				"user = \"EXAMPLE\\\\alpha\"\npassword = \"" + password + "\"\ninsecure-flag = \"false\"\n",
 		},

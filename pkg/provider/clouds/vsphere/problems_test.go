@@ -17,7 +17,8 @@ type problem struct {
 func iniProblems() map[string]problem {
 	const spelling = "is a section or a key that the in-tree provider of vSphere does not have: compare its spelling, and " +
 		"whether it is the configuration of another provider"
-	const unfinished = `has a value that is not finished: put it into double quotes, and write \\ for a backslash and \" for a quote in it`
+	const unfinished = `has a value that is not finished: put it into double quotes, ` +
+		`and write \\ for a backslash and \" for a quote in it`
 	const header = `is not a section: write [Name], or [Name "part"], on a line of its own`
 	return map[string]problem{
 		"no Secret data": {nil, "it lacks key vsphere.conf: add the file that kube-controller-manager reads by --cloud-config"},
@@ -62,17 +63,16 @@ func iniProblems() map[string]problem {
 }
 
 func yamlProblems() map[string]problem {
-	const unknown = "key vsphere.conf, has a key that the configuration of the vSphere cloud-controller-manager does not have: compare its " +
-		"spelling, and whether it is the configuration of another provider"
-	const neither = "key vsphere.conf, is neither INI, which begins with a section like [Global], nor YAML, or has the same key twice: correct it"
+	const unknown = "key vsphere.conf, has a key that the configuration of the vSphere cloud-controller-manager does not have: " +
+		"compare its spelling, and whether it is the configuration of another provider"
+	const neither = "key vsphere.conf, is neither INI, which begins with a section like [Global], nor YAML, or has the same key " +
+		"twice: correct it"
 	return map[string]problem{
 		"Azure's configuration": {secret(`{"tenantId": "a", "aadClientSecret": "` + password + `"}`), unknown},
 		"a misspelled key":      {secret(external + "    passwrd: a\n"), unknown},
 		"no YAML":               {secret("global: [" + password), neither},
 		"the same key twice":    {secret(external + "    password: " + password + "\n"), neither},
-		"a text only": {
-			secret(password), "key vsphere.conf, has a wrong type in the file as a whole: it has to be a map",
-		},
+		"a text only":           {secret(password), "key vsphere.conf, has a wrong type in the file as a whole: it has to be a map"},
 		"a port that is a text": {
 			secret(external + "    port: \"443\"\n"),
 			"key vsphere.conf, has a wrong type in vcenter.port: it has to be a number from 0 to 65535",

@@ -23,7 +23,8 @@ func decode(g *WithT, raw string) *unstructured.Unstructured {
 }
 
 func machine(annotations, spec string) string {
-	return `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"Machine","metadata":{"name":"m1","annotations":` + annotations + `},"spec":` + spec + `}`
+	return `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"Machine","metadata":{"name":"m1","annotations":` + annotations +
+		`},"spec":` + spec + `}`
 }
 
 func TestStamp(t *testing.T) {
