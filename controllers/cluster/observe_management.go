@@ -89,12 +89,16 @@ func (m *managementObserver) observeCloudConfig(ctx context.Context, s *scope, p
 		return nil
 	}
 	secret := &seen
-	s.Observed.CloudConfig = observation.Known(observation.CloudConfig{
+	config := observation.CloudConfig{
 		Ref:     observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)},
 		Version: secret.ResourceVersion,
 		Problem: cmp.Or(credentialOfTheManagementCluster(secret.Type), m.unlabeled(secret),
 			provider.CloudConfigProblem(profile, secret.Data, s.Cluster.CCMInControlPlane())),
-	})
+	}
+	if config.Problem == "" {
+		config.Changed = provider.ChangedSettings(profile, s.Cluster.Spec.Version, secret.Data)
+	}
+	s.Observed.CloudConfig = observation.Known(config)
 	return secret.Data
 }
 

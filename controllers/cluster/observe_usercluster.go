@@ -227,6 +227,7 @@ func (u userClusterObserver) observeFindings(ctx context.Context, s *scope, chec
 		Cluster:           s.Cluster,
 		Deadlines:         u.deadlines,
 		Provider:          s.Observed.Provider,
+		CloudConfig:       s.Observed.CloudConfig,
 		ControlPlane:      s.Observed.ControlPlane,
 		MachineController: s.Observed.MachineController,
 		KCMLease:          s.Observed.KCMLease,

@@ -185,6 +185,16 @@ type CloudConfig struct {
 	Version string
 	// Problem is a sentence when the configuration is there but cannot be used.
 	Problem string
+	// Changed are its settings that do something else with the external provider, or nothing.
+	Changed []ChangedSetting
+}
+
+// ChangedSetting is a setting of a cloud configuration, without its value.
+type ChangedSetting struct {
+	// Name with its section, as in the file.
+	Name string
+	// Effect is what follows "Setting NAME", Remedy a sentence.
+	Effect, Remedy string
 }
 
 // RefNames are the names for a message, with their kinds.

@@ -56,6 +56,17 @@ func CloudConfigProblem(profile Profile, data map[string][]byte, besideControlPl
 	return problem
 }
 
+// ChangedSettings of a cloud configuration that has no problem: those that do something else than in-tree, or nothing, with what
+// runs with a version of Kubernetes.
+func ChangedSettings(profile Profile, version string, data map[string][]byte) []observation.ChangedSetting {
+	if knows, is := profile.(interface {
+		ChangedSettings(version string, data map[string][]byte) []observation.ChangedSetting
+	}); is {
+		return knows.ChangedSettings(version, data)
+	}
+	return nil
+}
+
 // Catalogue is the set of providers.
 type Catalogue struct {
 	profiles map[string]Profile

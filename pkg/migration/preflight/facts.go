@@ -14,6 +14,7 @@ type Facts struct {
 	// Deadlines are the real ones when they are left out.
 	Deadlines         observation.Deadlines
 	Provider          observation.Observed[observation.Provider]
+	CloudConfig       observation.Observed[observation.CloudConfig]
 	ControlPlane      observation.Observed[observation.ControlPlane]
 	MachineController observation.Observed[[]observation.MachineControllerDeployment]
 	KCMLease          observation.Observed[observation.Lease]

@@ -37,6 +37,7 @@ func healthy() Facts {
 			Name: "openstack", InTreeName: "openstack", ProviderIDPrefix: "openstack://", ProviderIDForm: "^openstack://([^/]*)/([^/]+)$",
 			MigratedPlugins: []string{cinder}, InTreePlugins: []string{cinder}, SharesLoadBalancerNames: true,
 		}),
+		CloudConfig:  observation.Known(observation.CloudConfig{}),
 		ControlPlane: observation.Known(observation.ControlPlane{KCM: kcm}),
 		MachineController: observation.Known(
 			[]observation.MachineControllerDeployment{{Program: observation.MachineController, Flag: "-node-external-cloud-provider"}},

@@ -50,6 +50,7 @@ func checks() []check {
 		timeChecks(),
 		cloudChecks(),
 		fieldChecks(),
+		settingChecks(),
 	)
 }
 

@@ -133,7 +133,7 @@ func stories() map[string]story {
 	for _, family := range []map[string]story{
 		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(), disruptionStories(),
 		controlPlaneStories(),
-		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(),
+		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(), settingStories(),
 	} {
 		maps.Copy(all, family)
 	}

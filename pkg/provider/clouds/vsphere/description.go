@@ -46,6 +46,19 @@ func hazards() []manifest.Hazard {
 			Link: "https://kubernetes.io/docs/concepts/storage/volumes/#vsphere-csi-migration",
 		},
 		{
+			Text: "The CSI driver's user needs privileges that the in-tree provider's does not: Cns.Searchable and the view of storage " +
+				"profiles, both on the root of each vCenter. Without them volumes are neither registered nor attached after the " +
+				"hand-over: grant them before.",
+			Link: "https://docs.vmware.com/en/VMware-vSphere/7.0/com.vmware.vsphere.storage.doc/" +
+				"GUID-AEB07597-F303-4FDD-87D9-0FDA4836E5BB.html",
+		},
+		{
+			Text: "The CSI driver needs virtual machines of hardware version 15 or later with disk.EnableUUID set: look at the templates " +
+				"of the Machines, and at the Nodes without a Machine.",
+			Link: "https://github.com/kubernetes/cloud-provider-vsphere/blob/1db89384ba1b6435abe9fb59732d3631ac1d19e2/docs/book/" +
+				"tutorials/enabling-vsphere-csi-on-an-existing-cluster.md#virtual-machine-hardware-requirements",
+		},
+		{
 			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. No Node is drained before " +
 				"each has a CnsVSphereVolumeMigration; never delete those objects while volumes exist.",
 			Link: csi + "issues/2165",
