@@ -89,6 +89,8 @@ type Volume struct {
 	Name, Phase string
 	// Plugin is the in-tree plugin of a cloud that it was made for; empty for all others.
 	Plugin string
+	// Untranslatable says that CSI migration has nothing to put in its place.
+	Untranslatable bool
 	// Terms of the node affinity: one of them has to match.
 	Terms []Term
 }

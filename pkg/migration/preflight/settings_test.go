@@ -18,7 +18,7 @@ func settingStories() map[string]story {
 			},
 			severity: observation.Warning, objects: []string{"Secret user-alpha/cloud-config"},
 			without: func(o *Facts) { blind(&o.CloudConfig) },
-			says:     "Setting [Workspace] default-datastore has no effect on the CSI driver",
+			says:    "Setting [Workspace] default-datastore has no effect on the CSI driver",
 		},
 	}
 }

@@ -28,6 +28,12 @@ func volumeChecks() []check {
 			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseen("the catalogue", o.Provider)) }, find: notMigrated,
 		},
 		{
+			id: "VolumeNotTranslated", severity: observation.Blocking,
+			means: "CSI migration cannot translate an in-tree volume, such as an unmanaged disk of Azure: no external kubelet can mount " +
+				"it.",
+			unseen: unseenVolumes, find: untranslatable,
+		},
+		{
 			id: "VolumeInline", severity: observation.Warning,
 			means: "Pods have in-tree volumes without a PersistentVolume: these are not in the baseline, and no one can say afterwards " +
 				"whether they are there.",
@@ -75,6 +81,11 @@ func notMigrated(o Facts, _ time.Time) []observation.Finding {
 	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Plugin != "" && !served(o, v.Plugin) }),
 		"The CSI driver does not serve volumes of their in-tree plugin in Kubernetes "+o.Cluster.Spec.Version,
 		"Copy the data to a volume of the CSI driver, or upgrade to a minor that migrates the plugin.")
+}
+
+func untranslatable(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Untranslatable }),
+		"CSI migration cannot translate them, so the CSI driver does not serve them", "Copy the data to a volume of the CSI driver.")
 }
 
 func inlineVolumes(o Facts, _ time.Time) []observation.Finding {

@@ -1,6 +1,10 @@
 package facts
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	csitranslation "k8s.io/csi-translation-lib"
+)
 
 // inTreePlugin is the cloud's plugin that a volume was made for; empty for all others. A source that is missing here is
 // not in preflight's findings, and a rollback takes away the driver that it needs.
@@ -20,6 +24,17 @@ func inTreePlugin(volume *corev1.PersistentVolumeSource) string {
 		return "kubernetes.io/vsphere-volume"
 	}
 	return ""
+}
+
+// translatable asks the library that kube-controller-manager, kube-scheduler and kubelets migrate volumes with. It refuses an
+// unmanaged disk of Azure, for one:
+// https://github.com/kubernetes/csi-translation-lib/blob/v0.36.4/plugins/azure_disk.go#L160
+func translatable(volume *corev1.PersistentVolume) bool {
+	if inTreePlugin(&volume.Spec.PersistentVolumeSource) == "" {
+		return true
+	}
+	_, err := csitranslation.New().TranslateInTreePVToCSI(logr.Discard(), volume)
+	return err == nil
 }
 
 // inlinePlugin is that of a volume that stands in a pod.

@@ -46,6 +46,30 @@ func TestInTreePluginOfEverySource(t *testing.T) {
 	NewWithT(t).Expect(seen).To(And(HaveLen(6), HaveEach(2)), "six plugins, in both")
 }
 
+func TestVolumesThatCSIMigrationCannotTranslate(t *testing.T) {
+	azure := func(kind corev1.AzureDataDiskKind) corev1.PersistentVolumeSource {
+		return corev1.PersistentVolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{
+			DiskName: "data", DataDiskURI: "/subscriptions/1/disks/data", Kind: &kind,
+		}}
+	}
+	for name, tc := range map[string]struct {
+		source corev1.PersistentVolumeSource
+		want   bool
+	}{
+		"a managed disk of Azure":    {azure(corev1.AzureManagedDisk), true},
+		"a shared blob of Azure":     {azure(corev1.AzureSharedBlobDisk), false},
+		"a dedicated blob of Azure":  {azure(corev1.AzureDedicatedBlobDisk), false},
+		"a volume of OpenStack":      {corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "1"}}, true},
+		"a volume of a CSI driver":   {corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example"}}, true},
+		"a volume of another plugin": {corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nfs", Path: "/"}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			volume := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: tc.source}}
+			NewWithT(t).Expect(translatable(volume)).To(Equal(tc.want))
+		})
+	}
+}
+
 // In these minors the CSI driver serves in-tree file volumes whatever the flags: a rollback that does not see them would
 // take the driver away under them.
 func TestFileVolumesOfAzureAreSeenToNeedTheDriver(t *testing.T) {

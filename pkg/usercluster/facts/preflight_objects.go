@@ -100,7 +100,7 @@ func (p *Preflight) volumes(ctx context.Context) observation.Observed[[]prefligh
 			volume := &list.Items[i]
 			volumes = append(volumes, reads.Keep(ctx, preflight.Volume{
 				Name: volume.Name, Phase: string(volume.Status.Phase), Plugin: inTreePlugin(&volume.Spec.PersistentVolumeSource),
-				Terms: termsOf(volume.Spec.NodeAffinity),
+				Untranslatable: !translatable(volume), Terms: termsOf(volume.Spec.NodeAffinity),
 			}))
 		}
 	})
