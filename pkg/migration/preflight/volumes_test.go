@@ -30,10 +30,6 @@ func volumeStories() map[string]story {
 			}, wrong: func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.MigrationGates = nil }) },
 			severity: observation.Blocking, objects: data, says: "does not serve", without: func(o *Facts) { blind(&o.Provider) },
 		},
-		"a volume that CSI migration cannot translate": {
-			id: "VolumeNotTranslated", wrong: firstVolume(func(v *Volume) { v.Untranslatable = true }),
-			severity: observation.Blocking, objects: data, says: "cannot translate", without: noVolumesSeen,
-		},
 		"a pod has a volume of its own": {
 			id:       "VolumeInline",
 			wrong:    pods(Pods{Inline: map[string][]observation.Ref{cinder: {{Kind: "Pod", Namespace: "default", Name: "web"}}}}),
@@ -80,6 +76,10 @@ func volumeStories() map[string]story {
 
 func storageStories() map[string]story {
 	return map[string]story{
+		"a volume that CSI migration cannot translate": {
+			id: "VolumeNotTranslated", wrong: firstVolume(func(v *Volume) { v.Untranslatable = true }),
+			severity: observation.Blocking, objects: []string{"PersistentVolume data"}, says: "cannot translate", without: noVolumesSeen,
+		},
 		"a StorageClass of the in-tree plugin": {
 			id: "StorageClassInTree", wrong: func(o *Facts) {
 				editFirst(&o.StorageClasses, func(c *observation.StorageClass) { c.Provisioner = cinder })

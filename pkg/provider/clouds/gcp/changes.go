@@ -2,7 +2,7 @@ package gcp
 
 import "github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 
-// ChangedSettings: the CSI driver has a flag for the endpoint, and does not read it from the file.
+// ChangedSettings are what the CSI driver does not read from the file: it has a flag for the endpoint.
 // https://github.com/kubernetes-sigs/gcp-compute-persistent-disk-csi-driver/blob/v1.22.1/cmd/gce-pd-csi-driver/main.go
 func (Profile) ChangedSettings(_ string, data map[string][]byte) []observation.ChangedSetting {
 	config, problem := read(data)

@@ -6,8 +6,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// ChangedSettings: the CCM has Octavia make load balancers with the provider that is written, and haproxy is one of its
-// predecessor's.
+// ChangedSettings are what Octavia does not know: the CCM has it make load balancers with the provider that is written, and
+// haproxy is one of its predecessor's.
 // https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/loadbalancer.go#L234
 func (Profile) ChangedSettings(_ string, data map[string][]byte) []observation.ChangedSetting {
 	config, problem := read(data)

@@ -36,7 +36,7 @@ func read(data map[string][]byte) (config, string) {
 		return nil, "key cloud.conf is JSON, and looks like the configuration of another provider: put the one of OpenStack there"
 	}
 	conf, problem := parse(string(data[configKey]))
-	for _, check := range []func() string{conf.credentialsProblem, conf.choiceProblem} {
+	for _, check := range []func() string{conf.credentialsProblem, conf.identityProblem, conf.choiceProblem} {
 		if problem == "" {
 			problem = check()
 		}

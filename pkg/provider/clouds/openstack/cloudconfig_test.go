@@ -18,7 +18,7 @@ import (
 
 const (
 	password = "example-only-hunter2"
-	user     = "[Global]\nauth-url=https://keystone.example.com/v3\nusername=u\npassword=" + password + "\ntenant-id=t\n"
+	user     = "[Global]\nauth-url=https://keystone.example.com/v3\nuser-id=u\npassword=" + password + "\ntenant-id=t\n"
 )
 
 func secret(conf string) map[string][]byte {
@@ -33,7 +33,7 @@ func TestCloudConfigsThatCanBeUsed(t *testing.T) {
 		"an application credential by name": secret("[Global]\nauth-url=https://k\nusername=u\ndomain-name=d\n" +
 			"application-credential-name=a\napplication-credential-secret=s\n"),
 		"a trust":                                               secret("[Global]\nauth-url=https://k\nuser-id=u\npassword=p\ntrust-id=t\n"),
-		"names without regard to case":                          secret("[GLOBAL]\nAuth-URL = https://k\nUserName=u\nPASSWORD=p\ntenant-name=t\n"),
+		"names without regard to case":                          secret("[GLOBAL]\nAuth-URL = https://k\nUserName=u\nDomain-Name=d\nPASSWORD=p\ntenant-name=t\n"),
 		"comments, quotes and other parts":                      secret("; a\n# b\n[LoadBalancerClass \"x\"]\npassword=\n" + user + "[Route]\nrouter-id=r\n"),
 		"a password in quotes with a hash":                      secret("[Global]\nauth-url=https://k\nuser-id=u\npassword=\"#\\\"\"\ntenant-id=t\n"),
 		"clouds that are switched off":                          secret(user + "use-clouds=false\n"),

@@ -43,7 +43,7 @@ own = "1 # 2"
 `
 
 const (
-	globalOut = "[Global]\nauth-url = \"https://keystone.example.com/v3\"\nusername = \"u\"\npassword = \"" + password + "\"\n" +
+	globalOut = "[Global]\nauth-url = \"https://keystone.example.com/v3\"\nuser-id = \"u\"\npassword = \"" + password + "\"\n" +
 		"tenant-id = \"t\"\nca-file = \"/etc/config/tls.pem\"\n"
 	balancerOut = "[LoadBalancer]\nsubnet-id = \"s\"\n"
 	octaviaOut  = "[LoadBalancer]\nuse-octavia = \"true\"\nsubnet-id = \"s\"\n"

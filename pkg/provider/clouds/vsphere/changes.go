@@ -7,7 +7,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/gcfg"
 )
 
-// ChangedSettings: the CSI driver takes the datastore for volumes of the in-tree plugin by its URL, from another key.
+// ChangedSettings are what the CSI driver takes otherwise: the datastore for volumes of the in-tree plugin by its URL, from
+// another key.
 // https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/pkg/csi/service/vanilla/controller.go#L359-L371
 func (Profile) ChangedSettings(_ string, data map[string][]byte) []observation.ChangedSetting {
 	conf, problem := parse(data)

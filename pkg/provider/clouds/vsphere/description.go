@@ -32,13 +32,13 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for " +
 				"StorageClasses of " + inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: slices.Concat(hazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
+		Hazards: slices.Concat(prerequisites(), hazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
 		Rules:   versionRules(),
 	}
 }
 
-func hazards() []manifest.Hazard {
-	const ccm, csi = "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/", "https://github.com/kubernetes-sigs/vsphere-csi-driver/"
+// prerequisites cannot be seen from the cluster.
+func prerequisites() []manifest.Hazard {
 	return []manifest.Hazard{
 		{
 			Text: "CSI migration needs vSphere 7.0u2 or later, which cannot be seen from the cluster: look at every vCenter and host " +
@@ -53,11 +53,17 @@ func hazards() []manifest.Hazard {
 				"GUID-AEB07597-F303-4FDD-87D9-0FDA4836E5BB.html",
 		},
 		{
-			Text: "The CSI driver needs virtual machines of hardware version 15 or later with disk.EnableUUID set: look at the templates " +
-				"of the Machines, and at the Nodes without a Machine.",
+			Text: "The CSI driver needs virtual machines of hardware version 15 or later with disk.EnableUUID set: look at the " +
+				"templates of the Machines, and at the Nodes without a Machine.",
 			Link: "https://github.com/kubernetes/cloud-provider-vsphere/blob/1db89384ba1b6435abe9fb59732d3631ac1d19e2/docs/book/" +
 				"tutorials/enabling-vsphere-csi-on-an-existing-cluster.md#virtual-machine-hardware-requirements",
 		},
+	}
+}
+
+func hazards() []manifest.Hazard {
+	const ccm, csi = "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/", "https://github.com/kubernetes-sigs/vsphere-csi-driver/"
+	return []manifest.Hazard{
 		{
 			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. No Node is drained before " +
 				"each has a CnsVSphereVolumeMigration; never delete those objects while volumes exist.",
