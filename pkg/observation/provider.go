@@ -37,6 +37,9 @@ type Provider struct {
 	// SharesLoadBalancerNames says that the in-tree provider finds load balancers that the CCM made, by the name of the
 	// cluster.
 	SharesLoadBalancerNames bool
+	// KeepsOldLoadBalancers says that the CCM goes on with load balancers that the in-tree provider made, and never deletes them,
+	// because of their names.
+	KeepsOldLoadBalancers bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string
 	// InTreePlugins are all of its in-tree volume plugins.

@@ -32,6 +32,13 @@ func serviceChecks() []check {
 			unseen: unseenServices, find: sharedAddresses,
 		},
 		{
+			id: "LoadBalancerNeverDeleted", severity: observation.Warning,
+			means: "The CCM keeps a load balancer that the in-tree provider made and never deletes it, because of its name; an internal " +
+				"one it does not change either.",
+			unseen: func(o Facts) string { return cmp.Or(unseen("the catalogue", o.Provider), unseenServices(o)) },
+			find:   oldLoadBalancers,
+		},
+		{
 			id: "LoadBalancersEnsured", severity: observation.Info,
 			means: "Every load balancer is ensured again when the CCM starts, by its own defaults; many of them are many calls of the " +
 				"cloud's API at once.",
@@ -82,6 +89,13 @@ func sharedAddresses(o Facts, _ time.Time) []observation.Finding {
 	}
 	return about(shared, "They share an address; the CCM looks for a load balancer by the name of the cluster and of the Service",
 		"Look in the cloud which load balancer is whose; Services that share one on purpose can stay.")
+}
+
+func oldLoadBalancers(o Facts, _ time.Time) []observation.Finding {
+	keeps := o.Provider.Value().KeepsOldLoadBalancers
+	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return keeps && len(s.Ingress) > 0 }),
+		"Their load balancers keep the names of the in-tree provider, by which the CCM never deletes them, nor changes internal ones",
+		"Rename them when status.step is Finished: the runbook has the commands.")
 }
 
 func ensuredServices(o Facts, _ time.Time) []observation.Finding {

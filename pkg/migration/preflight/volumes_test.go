@@ -126,6 +126,11 @@ func serviceStories() map[string]story {
 			}, severity: observation.Warning, objects: []string{"Service a/x", "Service b/y"}, says: "share an address",
 			without: noServicesSeen,
 		},
+		"the CCM keeps load balancers": {
+			id: "LoadBalancerNeverDeleted", given: fine,
+			wrong:    func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.KeepsOldLoadBalancers = true }) },
+			severity: observation.Warning, objects: web, says: "never deletes them", without: noServicesSeen,
+		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
 		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
 		"load balancers have the default name": {

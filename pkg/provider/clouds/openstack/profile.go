@@ -32,6 +32,10 @@ func (Profile) Facts(version string) observation.Provider {
 		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/staging/src/k8s.io/legacy-cloud-providers/openstack/openstack_loadbalancer.go
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go
 		SharesLoadBalancerNames: false,
+		// It deletes those called kube_service_… only (L2116), and takes one of another name for one that several Services share,
+		// which an internal one may not be (L1734):
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/loadbalancer.go#L2116
+		KeepsOldLoadBalancers: true,
 		// Upstream's guide starts the CCM with --controllers=*,-cloud-node and takes that out with the kubelets' flags. The in-tree
 		// kubelet takes the addresses of all networks, those of one called public as external ones; the CCM goes by section
 		// Networking:
