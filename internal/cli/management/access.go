@@ -2,7 +2,6 @@ package management
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"strings"
 	"time"
@@ -12,9 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -24,15 +21,22 @@ const Timeout = 15 * time.Second
 
 // Access is the way of a command into the management cluster: the current kubeconfig, as kubectl takes it.
 type Access struct {
-	Namespace string
+	Namespace  string
+	kubeconfig string
 }
 
 // Bind the flags of the way.
 func (m *Access) Bind(flags *pflag.FlagSet) {
 	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's current "+
 		"context.")
-	// controller-runtime registers the flag with Go's own flags, and reads it there.
-	flags.AddGoFlag(flag.Lookup(config.KubeconfigFlagName))
+	// Not the one that controller-runtime registers with Go's own flags: all commands of a process would share it.
+	flags.StringVar(&m.kubeconfig, "kubeconfig", "", "Path of a kubeconfig; default is $KUBECONFIG, and then ~/.kube/config.")
+}
+
+func (m *Access) config() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = m.kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
 }
 
 // NewScheme has the kinds that commands and the manager read and write.
@@ -58,11 +62,11 @@ func (m *Access) Watcher() (client.WithWatch, error) {
 }
 
 func (m *Access) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
-	restConfig, err := ctrl.GetConfig()
+	restConfig, err := m.config().ClientConfig()
 	if err != nil {
 		return nil, "", fmt.Errorf("find the management cluster: %w", err)
 	}
-	restConfig.Timeout = timeout
+	restConfig.Timeout, restConfig.QPS = timeout, -1 // The API server has priority and fairness.
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, "", err
@@ -116,9 +120,7 @@ func (m *Access) ResolveNamespace() (string, error) {
 	if m.Namespace != "" {
 		return m.Namespace, nil
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = flag.Lookup(config.KubeconfigFlagName).Value.String()
-	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).Namespace()
+	namespace, _, err := m.config().Namespace()
 	if err != nil {
 		return "", fmt.Errorf("find the namespace of the kubeconfig's current context; name it with -n: %w", err)
 	}
