@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,6 +64,9 @@ func (m *Access) Watcher() (client.WithWatch, error) {
 
 func (m *Access) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
 	restConfig, err := m.config().ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, "", errors.New("find the management cluster: there is no kubeconfig; name one by --kubeconfig or $KUBECONFIG")
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("find the management cluster: %w", err)
 	}
