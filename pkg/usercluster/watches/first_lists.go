@@ -12,7 +12,7 @@ const mostFirstLists = 2 * time.Second
 type firstLists struct {
 	missing int
 	awaited bool
-	// came is closed when none is missing.
+	// came is closed when none is missing, and nil from then on.
 	came chan struct{}
 }
 
@@ -26,10 +26,24 @@ func (f *firstLists) listed() {
 	}
 }
 
+// await is nil when there is nothing to wait for.
+func (f *firstLists) await() <-chan struct{} {
+	if f == nil || f.awaited || f.missing == 0 {
+		return nil
+	}
+	f.awaited = true
+	return f.came
+}
+
 // AwaitLists waits, once, until the watches of a migration that were begun have listed: what was read before is not kept, and
 // would be read a second time.
 func (w *Watches) AwaitLists(ctx context.Context) {
-	came := w.awaitedLists()
+	if w.room == nil {
+		return
+	}
+	w.mu.Lock()
+	came := w.first.await()
+	w.mu.Unlock()
 	if came == nil {
 		return
 	}
@@ -39,15 +53,4 @@ func (w *Watches) AwaitLists(ctx context.Context) {
 	case <-came:
 	case <-ctx.Done():
 	}
-}
-
-// awaitedLists is nil when there is nothing to wait for.
-func (w *Watches) awaitedLists() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.room == nil || w.stop == nil || w.first.awaited || w.first.missing == 0 {
-		return nil
-	}
-	w.first.awaited = true
-	return w.first.came
 }

@@ -33,7 +33,7 @@ func TestAPassWaitsOnceForTheFirstLists(t *testing.T) {
 
 	resource := appsv1.SchemeGroupVersion.WithResource("deployments")
 	w.Resources(resource)
-	came := w.awaitedLists()
+	came := w.first.await()
 	g.Expect(came).NotTo(BeNil())
 	g.Expect(came).NotTo(BeClosed())
 	w.AwaitLists(t.Context()) // The one wait is over.
@@ -50,5 +50,5 @@ func TestAListThatNeverComesHoldsNoPassForLong(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	w.AwaitLists(ended)
-	NewWithT(t).Expect(w.awaitedLists()).To(BeNil(), "the next pass does not wait again")
+	NewWithT(t).Expect(w.first.await()).To(BeNil(), "the next pass does not wait again")
 }
