@@ -13,6 +13,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
+	"github.com/ccm-migration/ccm-migration-controller/test/messages"
 )
 
 func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
@@ -35,6 +36,20 @@ func TestEveryMinorIsThereOrRefusedByName(t *testing.T) {
 			}
 			g.Expect(there).To(BeNumerically(">", 0))
 		})
+	}
+}
+
+func TestRefusalsAreWrittenAsOtherMessages(t *testing.T) {
+	catalogue := everyProvider()
+	for _, name := range catalogue.Names() {
+		profile, _ := catalogue.Lookup(name)
+		refusals := versions.Always()
+		for minor := 1; minor <= versions.LastMinor; minor++ {
+			refusals = append(refusals, versions.Refusals(profile, minor)...)
+		}
+		for _, refusal := range refusals {
+			NewWithT(t).Expect(messages.Check(nil, nil, refusal.Reason, refusal.Sentence())).To(Succeed(), name)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func crashingReleases() manifest.VersionRule {
 		BeforePatch: 3,
 		Operations:  []manifest.Operation{manifest.Upgrade, manifest.Patch},
 		Condition:   manifest.WhileExternal,
-		Reason:      "kube-controller-manager 1.31.0 to 1.31.2 crashes without --cloud-provider=external: use 1.31.3 or later.",
+		Reason:      "KCM of 1.31.0 to 1.31.2 crashes without --cloud-provider=external: use 1.31.3 or later.",
 		Link:        "https://github.com/kubernetes/kubernetes/pull/128182",
 	}
 }
