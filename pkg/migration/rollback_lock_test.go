@@ -1,12 +1,15 @@
 package migration
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -247,6 +250,22 @@ func TestTheRollbackIsOfferedWhereItIsPossible(t *testing.T) {
 			} else {
 				g.Expect(d.Calls().Message).NotTo(ContainSubstring(offer))
 			}
+		})
+	}
+}
+
+// TestTheLockOfSomeoneElseStaysInKCM: only the file that we named is taken out.
+func TestTheLockOfSomeoneElseStaysInKCM(t *testing.T) {
+	for path, removed := range map[string]bool{handover.LockPath: true, "/etc/theirs.yaml": false} {
+		t.Run(path, func(t *testing.T) {
+			o := lockedQuiet()
+			edit(&o.ControlPlane, func(c *observation.ControlPlane) {
+				c.KCM.Arguments.Flags = maps.Clone(c.KCM.Arguments.Flags)
+				c.KCM.Arguments.Flags["leader-migration-config"], c.KCM.Arguments.Flags["controllers"] = path, "*,-service"
+			})
+			change := Decide(o, noon()).Next().Arguments
+			NewWithT(t).Expect(change).NotTo(BeNil())
+			NewWithT(t).Expect(slices.Contains(change.Remove, "leader-migration-config")).To(Equal(removed), "%+v", change)
 		})
 	}
 }

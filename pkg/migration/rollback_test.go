@@ -385,3 +385,14 @@ func TestRowsOfARollbackSayHowFarItIs(t *testing.T) {
 	g.Expect(now[ucv1.StepHandover]).To(Equal(ucv1.RollbackInProgressReason))
 	g.Expect(now).To(HaveLen(len(Table(ucv1.OriginMigrating))))
 }
+
+// TestARollbackThatCannotBeJudgedRecordsNothing: what the roll would record was not done.
+func TestARollbackThatCannotBeJudgedRecordsNothing(t *testing.T) {
+	g, o := NewWithT(t), recording()
+	g.Expect(Decide(o, noon()).Facts.RollGeneration).NotTo(BeEmpty())
+	o.Cluster.Spec.Handover.Rollback = true
+	o.Inventory = observation.Unknown[observation.Inventory]("timeout")
+	decision := Decide(o, noon())
+	g.Expect(decision.Wait).To(HaveField("Message", HavePrefix("The rollback has not begun.")))
+	g.Expect(decision.Facts.RollGeneration).To(BeEmpty())
+}
