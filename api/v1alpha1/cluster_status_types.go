@@ -250,7 +250,8 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=60
 	Instructions []Instruction `json:"instructions,omitempty"`
 
-	// preflight is what was found before the start, and, while the feature is off, by the last look ahead.
+	// preflight is what was found before the start, and, while the feature is off, by the last look ahead. For a cluster that was
+	// created with the feature it is what keeps its addons back.
 	// +optional
 	Preflight *PreflightStatus `json:"preflight,omitempty"`
 

@@ -32,6 +32,9 @@ func TestWhatIsReadAgain(t *testing.T) {
 		"what proves silence, in the hand-over": {
 			needs: proof, decision: records(ucv1.StepHandover), want: Confirmation{Managers: true, Fence: true},
 		},
+		"what proves silence, before a fence opens": {
+			needs: proof, decision: acts(outcome.ActionOpenFence), want: Confirmation{Managers: true, Fence: true, ForeignCCMs: true},
+		},
 		"nothing before what only shortens a wait": {needs: proof, decision: acts(outcome.ActionGrantLease)},
 		"the Machines before one is replaced":      {decision: acts(outcome.ActionStepMachineSet), want: Confirmation{Machines: true}},
 		"who else is a CCM before a fence opens": {

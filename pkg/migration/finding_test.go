@@ -146,6 +146,13 @@ func TestTheMessageIsBounded(t *testing.T) {
 	g.Expect(Decide(o, noon()).Findings).To(HaveLen(len(many)))
 }
 
+func TestAClusterCreatedWithTheFeatureTellsAllItsFindings(t *testing.T) {
+	g := NewWithT(t)
+	o := external()
+	o.CloudConfig, o.ControlPlane = observation.Absent[observation.CloudConfig](), observation.Absent[observation.ControlPlane]()
+	g.Expect(Decide(o, noon()).Findings).To(ConsistOf(HaveField("ID", "CloudConfigUnusable"), HaveField("ID", "ControlPlaneUnusable")))
+}
+
 func TestWhatWasJudgedAndFoundNothingIsNoSilence(t *testing.T) {
 	g := NewWithT(t)
 	o := fresh()

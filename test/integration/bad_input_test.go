@@ -239,6 +239,9 @@ func TestBadInputChangesNothingAndIsSaid(t *testing.T) {
 					HaveSuffix("/secrets/"+alpha+"-ccm-migration-record"))), "only the Cluster itself is written, and its record")
 				g.Expect(w.userSnapshot()).To(Equal(user))
 				w.expectSaid(input, origin)
+				if input.verdict == kstatus.FailedStatus {
+					g.Expect(w.status()).To(HaveField("Preflight.Findings", Not(BeEmpty())))
+				}
 				if input.fix != nil {
 					input.fix(w)
 					w.until("the start", func(c *ucv1.Cluster) bool { return c.Status.Inherited != nil })

@@ -28,7 +28,9 @@ func setPreflight(status *ucv1.ClusterStatus, p *Pass) {
 		watchOn(status, p)
 		return
 	}
-	if !p.Cluster.ExternalCloudProvider() && p.Decision.Readiness == nil {
+	looks := p.Cluster.ExternalCloudProvider() || p.Decision.Readiness != nil
+	createdWithIt := p.Cluster.Status.Origin == ucv1.OriginExternal // Preflight is not for it; what it refers to is judged.
+	if !looks || createdWithIt && p.Decision.Findings == nil {
 		status.Preflight = nil // What is not looked at any more is not shown.
 		return
 	}

@@ -73,6 +73,16 @@ func TestPreflightIsNotWrittenAgainForTheTime(t *testing.T) {
 	g.Expect(statusOf(started).Preflight).To(Equal(after.Status.Preflight), "it stays as it was at the start")
 }
 
+func TestFindingsOfAClusterCreatedWithTheFeatureGoWhenTheyAreGone(t *testing.T) {
+	g := NewWithT(t)
+	decision := passes.Decided(ucv1.OriginExternal, ucv1.StepAddons, passes.Failing(ucv1.InputInvalidReason, "It lacks a key."))
+	decision.Findings = []observation.Finding{{ID: "CloudConfigUnusable", Severity: observation.Blocking, Message: "It lacks a key."}}
+	blocked := reported(t, passOf(passes.ClusterOf(ucv1.OriginExternal), decision))
+	g.Expect(blocked.Status.Preflight).To(HaveField("Blocking", int32(1)))
+	decision.Findings, decision.Failure = nil, nil
+	g.Expect(reported(t, passOf(blocked, decision)).Status.Preflight).To(BeNil())
+}
+
 func shownWarning(id string, accepted bool) ucv1.PreflightFinding {
 	return ucv1.PreflightFinding{
 		ID: id, Severity: ucv1.FindingSeverity(observation.Warning), Accepted: accepted, Message: "They run out. Renew them.",

@@ -19,7 +19,9 @@ func JudgeInputs(in pass.Input) outcome.Outcome {
 	if kcm := in.ControlPlane.Value().KCM; len(findings) == 0 && len(handover.RunningLoops(kcm)) > 0 {
 		return outcome.Fails(ucv1.CloudLoopsRunningReason, loopsRunning(kcm))
 	}
-	return judge(findings, unknown, "")
+	out := judge(findings, unknown, "")
+	out.Findings = findings
+	return out
 }
 
 func loopsRunning(kcm observation.Component) observation.Text {
