@@ -69,7 +69,8 @@ func (a *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write(
 			[]byte(
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden: User \"system:anonymous\" cannot get path \"/api\"",` +
+				`{"kind":"Status","apiVersion":"v1","status":"Failure",` +
+					`"message":"forbidden: User \"system:anonymous\" cannot get path \"/api\"",` +
 					`"reason":"Forbidden","details":{},"code":403}`,
 			),
 		)

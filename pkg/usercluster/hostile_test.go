@@ -198,7 +198,8 @@ func everything(ctx context.Context, s *Session) (unknown []string) {
 
 func TestOneHostileClusterCostsLittle(t *testing.T) {
 	const listBegins, event = `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1","continue":"x"},"items":[`,
-		`{"type":"MODIFIED","object":{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"a","resourceVersion":"2"}}}` + "\n"
+		`{"type":"MODIFIED","object":{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",` +
+			`"metadata":{"name":"a","resourceVersion":"2"}}}` + "\n"
 	long := strings.Repeat("a", 1<<10)
 	announced := string(binary.BigEndian.AppendUint32(nil, 1<<31))
 	for name, h := range map[string]*floods{

@@ -199,7 +199,8 @@ func TestAcceptedKubeconfigs(t *testing.T) {
 
 const besideKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
 "contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],
-"clusters":[{"name":"k","cluster":{"server":"https://192.0.2.1:6443","tls-server-name":"api","certificate-authority-data":"Q0E="}}],
+"clusters":[{"name":"k","cluster":{"server":"https://192.0.2.1:6443","tls-server-name":"api",
+"certificate-authority-data":"Q0E="}}],
 "users":[{"name":"u","user":{"token":"` + secretToken + `"}}]}`
 
 func TestKubeconfigOfTheCCMHasNothingOfOurs(t *testing.T) {

@@ -25,7 +25,8 @@ type large struct {
 }
 
 func newLarge() *large {
-	managed := `"managedFields":[{"manager":"kubelet","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{` +
+	managed := `"managedFields":[{"manager":"kubelet","operation":"Update","apiVersion":"v1",` +
+		`"fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{` +
 		strings.TrimSuffix(
 			strings.Repeat(`"f:node.kubernetes.io/something":{},`, 60),
 			",",

@@ -25,7 +25,8 @@ const (
 func TestAHealthyClusterReactsBesideAHostileOne(t *testing.T) {
 	const changes = 10
 	long := strings.Repeat("a", 1<<10)
-	const event = `{"type":"MODIFIED","object":{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"a","resourceVersion":"2"}}}` + "\n"
+	const event = `{"type":"MODIFIED","object":{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",` +
+		`"metadata":{"name":"a","resourceVersion":"2"}}}` + "\n"
 	begins := `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1","continue":"x"},"items":[`
 	for name, answer := range map[string]http.HandlerFunc{
 		"lists without end":      (&floods{to: lists, begin: begins, goOn: `{"metadata":{"name":"` + long + `"}},`}).ServeHTTP,

@@ -237,8 +237,8 @@ func TestLeaderMigrationIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 			g.Expect(w.touched()).To(Equal(before), "nothing is touched")
 			g.Expect(w.ccmDeployed()).To(BeFalse())
 			role := &rbacv1.Role{}
-			err := w.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole}, role)
-			g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+			g.Expect(w.user.client.Get(context.WithoutCancel(t.Context()), client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: lockRole},
+				role)).To(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		})
 	}
 }

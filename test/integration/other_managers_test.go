@@ -170,12 +170,12 @@ func TestAdoptionIsPlannedBeforeItIsDone(t *testing.T) {
 	w := newWorld(t)
 	w.deployControlPlane("--cloud-provider=external")
 	w.externalNode("a")
-	mine := map[string]string{"meta.helm.sh/release-name": "mine"}
-	w.installTheirs(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "cloud-config", Annotations: mine},
-		StringData: map[string]string{"cloud.conf": confidential},
-	})
-	w.installTheirs(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: ccm, Annotations: mine}})
+	mine := func(name string) metav1.ObjectMeta {
+		annotations := map[string]string{"meta.helm.sh/release-name": "mine"}
+		return metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name, Annotations: annotations}
+	}
+	w.installTheirs(&corev1.Secret{ObjectMeta: mine("cloud-config"), StringData: map[string]string{"cloud.conf": confidential}})
+	w.installTheirs(&corev1.ServiceAccount{ObjectMeta: mine(ccm)})
 	w.create(feature(true))
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "ForeignObjects" }, w.playAddons)
 	g.Expect(w.condition("Stalled").Message).To(And(

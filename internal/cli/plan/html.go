@@ -32,7 +32,8 @@ const planPage = `<!DOCTYPE html>
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 1px solid #8888; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8883; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8883; }
 code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
 ul { margin: .2rem 0; padding-left: 1.2rem; }
 .blocking, .stalls, .waits { color: #c22; font-weight: 600; } .finishes { color: #282; font-weight: 600; }
@@ -49,24 +50,29 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 <p class="{{if eq .Outcome.State "Finishes"}}finishes{{else}}stalls{{end}}">{{ending .Outcome}}</p>
 {{if .Outcome.Instructions}}<h2>What someone else has to change</h2>
 <table><tr><th>Component</th><th>Node</th><th>Set</th><th>Remove</th></tr>
-{{range .Outcome.Instructions}}<tr><td>{{.Component}}</td><td>{{.Node}}</td><td><code>{{join .Set}}</code></td><td><code>{{join .Remove}}</code></td></tr>
+{{range .Outcome.Instructions}}<tr><td>{{.Component}}</td><td>{{.Node}}</td><td><code>{{join .Set}}</code></td>
+<td><code>{{join .Remove}}</code></td></tr>
 {{end}}</table>{{end}}
 <h2>Findings</h2>
-{{if .Findings}}<table>{{range .Findings}}<tr><td class="{{if .Blocks}}blocking{{end}}">{{.State}}</td><td>{{.ID}}</td><td>{{textOf .}}</td></tr>
+{{if .Findings}}<table>{{range .Findings}}<tr>
+<td class="{{if .Blocks}}blocking{{end}}">{{.State}}</td><td>{{.ID}}</td><td>{{textOf .}}</td></tr>
 {{end}}</table>{{else}}<p>None.</p>{{end}}
 {{if .Protocol}}<h2>Hand-over</h2><p>Protocol {{.Protocol}}: {{.ProtocolReason}}</p>{{end}}
 <h2>Changes in order</h2>
 <table><tr><th>#</th><th>Step</th><th>What</th><th>Objects and fields</th></tr>
-{{range .Actions}}<tr{{if .Number}} id="change-{{.Number}}"{{end}}><td>{{numbered .}}</td><td>{{.Step}}{{if .Stage}}<br>{{.Stage}}{{end}}</td>
+{{range .Actions}}<tr{{if .Number}} id="change-{{.Number}}"{{end}}><td>{{numbered .}}</td>
+<td>{{.Step}}{{if .Stage}}<br>{{.Stage}}{{end}}</td>
 <td><b>{{.Kind}}</b>, {{.Cluster}} cluster{{onlyWhen .}}<br>{{.Why}}</td>
 <td>{{range .Objects}}<div><span class="{{.Operation}}">{{.Operation}}</span> <code>{{.Object}}</code>
-{{if .Changes}}<ul>{{range .Changes}}<li><code>{{.Path}}</code>: <del><code>{{shown .From}}</code></del> &rarr; <ins><code>{{shown .To}}</code></ins></li>{{end}}</ul>{{end}}
+{{if .Changes}}<ul>{{range .Changes}}<li><code>{{.Path}}</code>:
+<del><code>{{shown .From}}</code></del> &rarr; <ins><code>{{shown .To}}</code></ins></li>{{end}}</ul>{{end}}
 {{if .Note}}<div class="note">{{.Note}}</div>{{end}}</div>{{end}}</td></tr>
 {{end}}</table>
 <h2>Machines in order</h2>
 {{if .Rollouts}}<table><tr><th>MachineDeployment</th><th>Machines</th><th>Disruption</th><th>About</th></tr>
 {{range .Rollouts}}<tr><td><code>{{.Object}}</code></td><td>{{len .Machines}}: {{join .Machines}}</td>
-<td>{{.Disruption}} Pods that move: {{moving .}}.{{if .Budgets}}<ul>{{range .Budgets}}<li>PodDisruptionBudget {{.Name}}: {{.Pods}} pods here, {{.Allowed}} may go now</li>{{end}}</ul>{{end}}</td>
+<td>{{.Disruption}} Pods that move: {{moving .}}.
+{{if .Budgets}}<ul>{{range .Budgets}}<li>PodDisruptionBudget {{.Name}}: {{.Pods}} pods here, {{.Allowed}} may go now</li>{{end}}</ul>{{end}}</td>
 <td>{{lasting .Seconds}}</td></tr>
 {{end}}</table>{{else}}<p>None.</p>{{end}}
 <h2>Duration: about {{lasting .Duration.Seconds}}</h2>

@@ -47,7 +47,8 @@ func node(providerID string) *corev1.Node {
 }
 
 func TestInstances(t *testing.T) {
-	const running = `{"name":"n1","providerID":"simcloud://a/n1","addresses":["10.0.0.1"],"zone":"z","region":"r","type":"small","state":"running"}`
+	const running = `{"name":"n1","providerID":"simcloud://a/n1","addresses":["10.0.0.1"],` +
+		`"zone":"z","region":"r","type":"small","state":"running"}`
 	tests := map[string]struct {
 		says       answer
 		node       *corev1.Node
@@ -137,8 +138,9 @@ func TestLoadBalancers(t *testing.T) {
 			do: func(ctx context.Context, l cloudprovider.LoadBalancer) (any, error) {
 				return l.EnsureLoadBalancer(ctx, "kubernetes", service, []*corev1.Node{node(""), {ObjectMeta: metav1.ObjectMeta{Name: "n0"}}})
 			},
-			want:     (&loadBalancer{IP: "198.18.0.2"}).status(),
-			wantSent: `PUT /v1/clusters/a/loadbalancers/kubernetes-ns-web EnsureLoadBalancer service {"name":"kubernetes-ns-web","hosts":["n0","n1"],"ports":[80]}`,
+			want: (&loadBalancer{IP: "198.18.0.2"}).status(),
+			wantSent: `PUT /v1/clusters/a/loadbalancers/kubernetes-ns-web EnsureLoadBalancer service ` +
+				`{"name":"kubernetes-ns-web","hosts":["n0","n1"],"ports":[80]}`,
 		},
 		"another cluster name is another load balancer": {
 			says: answer{404, ""},
@@ -197,7 +199,8 @@ func TestRoutes(t *testing.T) {
 	wanted := &cloudprovider.Route{Name: "kubernetes-10", TargetNode: "n1", DestinationCIDR: "10.0.0.0/24"}
 	g.Expect(listed).To(ConsistOf(wanted), "routes of another cluster name are not ours")
 	g.Expect(routes.CreateRoute(t.Context(), "kubernetes", "uid", wanted)).To(Succeed())
-	g.Expect(*sent).To(Equal(`POST /v1/clusters/a/routes CreateRoute route {"name":"kubernetes-10-0-0-0-24","targetNode":"n1","destinationCIDR":"10.0.0.0/24"}`))
+	g.Expect(*sent).To(Equal(`POST /v1/clusters/a/routes CreateRoute route ` +
+		`{"name":"kubernetes-10-0-0-0-24","targetNode":"n1","destinationCIDR":"10.0.0.0/24"}`))
 	g.Expect(routes.DeleteRoute(t.Context(), "kubernetes", wanted)).To(Succeed())
 	g.Expect(*sent).To(Equal("DELETE /v1/clusters/a/routes/kubernetes-10 DeleteRoute route "))
 }

@@ -16,7 +16,8 @@ import (
 
 const (
 	password = "example-only-hunter2"
-	network  = `"tenantId": "t", "subscriptionId": "s", "resourceGroup": "g", "location": "l", "vnetName": "v", "subnetName": "n", "securityGroupName": "x"`
+	network  = `"tenantId": "t", "subscriptionId": "s", "resourceGroup": "g", "location": "l", ` +
+		`"vnetName": "v", "subnetName": "n", "securityGroupName": "x"`
 	client   = network + `, "aadClientId": "c", "aadClientSecret": "` + password + `"`
 	identity = network + `, "useManagedIdentityExtension": true`
 	file     = network + `, "aadClientId": "c", "aadClientCertPath": "/etc/azure/client.pem", "aadClientCertPassword": "` +

@@ -62,7 +62,10 @@ func prerequisites() []manifest.Hazard {
 }
 
 func hazards() []manifest.Hazard {
-	const ccm, csi = "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/", "https://github.com/kubernetes-sigs/vsphere-csi-driver/"
+	const (
+		ccm = "https://github.com/kubernetes/cloud-provider-vsphere/blob/v1.36.0/"
+		csi = "https://github.com/kubernetes-sigs/vsphere-csi-driver/"
+	)
 	return []manifest.Hazard{
 		{
 			Text: "In-tree volumes are registered in vCenter one by one after the CSI driver has started. No Node is drained before " +

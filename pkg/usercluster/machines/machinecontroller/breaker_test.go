@@ -190,7 +190,8 @@ metadata: {labels: {a: b}, annotations: {k8c.io/operating-system-profile: osp-ub
   cluster.k8s.io/cluster-api-autoscaler-node-group-min-size: "1", machinedeployment.clusters.k8s.io/revision: "3"}}
 spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a: b}}, template: {
   metadata: {labels: {a: b}, annotations: {forceRestart: "1", x.machine-controller.kubermatic.io/y: z}},
-  spec: {metadata: {name: n, labels: {pool: p}}, taints: [{key: t, effect: NoSchedule}], providerID: p, providerSpec: {value: {region: r}}}}}`)
+  spec: {metadata: {name: n, labels: {pool: p}}, taints: [{key: t, effect: NoSchedule}], providerID: p,
+    providerSpec: {value: {region: r}}}}}`)
 	before := source.DeepCopy()
 	canary, err := canaryDeployment(source)
 	g.Expect(err).NotTo(HaveOccurred())

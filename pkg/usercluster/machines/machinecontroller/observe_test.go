@@ -55,9 +55,11 @@ status: {nodeRef: {name: node-1}, errorReason: CreateError, errorMessage: quota}
 		machineObject(t, "MachineDeployment", "paused", "spec: {paused: true}"),
 		ownedBy(machineObject(t, "MachineSet", "current", `
 spec: {replicas: 2, template: {metadata: {creationTimestamp: null, labels: {a: b, machine-template-hash: "7"},
-  annotations: {forceRestart: "1"}}, spec: {metadata: {}, providerSpec: {}, versions: {kubelet: v}}}}`), "MachineDeployment", "md"),
+  annotations: {forceRestart: "1"}},
+  spec: {metadata: {}, providerSpec: {}, versions: {kubelet: v}}}}`), "MachineDeployment", "md"),
 		ownedBy(machineObject(t, "MachineSet", "old", `
-spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: "6"}}, spec: {versions: {kubelet: v}}}}`), "MachineDeployment", "md"),
+spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: "6"}},
+  spec: {versions: {kubelet: v}}}}`), "MachineDeployment", "md"),
 		machineObject(t, "Machine", "alone", "spec: {metadata: {}}"),
 	)
 	machines, known := s.Observe(t.Context()).Get()

@@ -105,7 +105,8 @@ func TestCheckUpdate(t *testing.T) {
 
 func TestDefaultDeployment(t *testing.T) {
 	spec := func(more string) string {
-		return `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"unknown":{"kept":"yes"}}}` + more + `}}`
+		return `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},` +
+			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"unknown":{"kept":"yes"}}}` + more + `}}`
 	}
 	tests := map[string]struct {
 		raw, wrong string
@@ -148,7 +149,8 @@ func answers(context.Context) error { return nil }
 // A cloud that does not answer keeps new Machines and every write of a MachineDeployment away, and nothing that goes.
 func TestACloudThatDoesNotAnswerRefuses(t *testing.T) {
 	silent := func(context.Context) error { return errors.New("simcloud answered 500") }
-	deployment := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"MachineDeployment","metadata":{"name":"d"},"spec":{"replicas":1,` +
+	deployment := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"MachineDeployment","metadata":{"name":"d"},` +
+		`"spec":{"replicas":1,` +
 		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{}}}}`
 	going := strings.Replace(deployment, `"name":"d"`, `"name":"d","deletionTimestamp":"2026-01-01T00:00:00Z"`, 1)
 	for name, test := range map[string]struct {
@@ -174,7 +176,8 @@ func TestACloudThatDoesNotAnswerRefuses(t *testing.T) {
 }
 
 func TestMachineHandler(t *testing.T) {
-	deleting := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"Machine","metadata":{"name":"m1","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"a":"2"}}`
+	deleting := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"Machine",` +
+		`"metadata":{"name":"m1","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"a":"2"}}`
 	tests := map[string]struct {
 		operation     admissionv1.Operation
 		before, after string
