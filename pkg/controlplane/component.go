@@ -76,7 +76,7 @@ func newComponent(
 		Ref: ref, Container: container, Replicas: replicas(deployment),
 		Arguments:  argumentsOf(deployment.Spec.Template.Spec.Containers, container),
 		RolledOut:  statusIsComplete(deployment),
-		FieldOwner: fieldOwner(deployment, container),
+		FieldOwner: fieldOwner(deployment, container), Reconcilers: reconcilersOf(deployment, container),
 	}
 	for i := range work.pods {
 		pod := &work.pods[i]

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -54,25 +53,6 @@ func descend(raw json.RawMessage) fieldTree {
 		return nil
 	}
 	return tree
-}
-
-// fieldOwner names the field managers besides us that own the container's flags: args, or command when the flags are
-// there. Owning the executable alone is no claim on the flags.
-func fieldOwner(deployment *appsv1.Deployment, container string) string {
-	spec := containerNamed(deployment.Spec.Template.Spec.Containers, container)
-	if spec == nil {
-		return ""
-	}
-	inCommand, inArgs := len(spec.Command) > 1 || len(spec.Args) == 0, len(spec.Args) > 0
-	var owners []string
-	for _, entry := range deployment.ManagedFields {
-		fields := ownedFields(entry)[container]
-		if entry.Manager != ucv1.FieldManager && (fields.args && inArgs || fields.command && inCommand) {
-			owners = append(owners, entry.Manager)
-		}
-	}
-	slices.Sort(owners)
-	return strings.Join(slices.Compact(owners), ", ")
 }
 
 // appliedByUs are the fields that we applied before: an apply that leaves one of them out deletes it.

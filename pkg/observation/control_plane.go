@@ -32,6 +32,9 @@ type Component struct {
 	Pods []Process
 	// FieldOwner is the field manager that owns the arguments besides us, if any.
 	FieldOwner string
+	// Reconcilers are those who seem to write the Deployment again when someone else changed it, "Argo CD application web" for
+	// example. None: no mark tells of one.
+	Reconcilers []string
 	// Unseen are sentences about static pods that cannot be looked at, and pods that should be static and are not.
 	Unseen []Text
 	// Missing are the Nodes that should show a static pod and show none.

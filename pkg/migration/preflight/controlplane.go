@@ -54,6 +54,12 @@ func controlPlaneChecks() []check {
 			find:   unclaimedComponents,
 		},
 		{
+			id: "ControlPlaneReconciled", severity: observation.Blocking,
+			means: "A tool or a controller reconciles a Deployment of the control plane that the migration changes: it would start the " +
+				"in-tree cloud loops again, beside the CCM.",
+			unseen: unseenControlPlane, find: reconciledComponents,
+		},
+		{
 			id: "MachineControllerMissing", severity: observation.Blocking,
 			means: "A Deployment of the machine-controller was not found: kubelets of new Machines could join in-tree, whatever the " +
 				"Machines say.",
@@ -165,6 +171,22 @@ func unclaimedComponents(o Facts, _ time.Time) []observation.Finding {
 		severe(observation.Warning, about(foreign, "Their flags have to change, and the spec calls them Foreign",
 			"Tell their owners: the steps VolumeMigration and Finalize wait for it.")),
 	)
+}
+
+// reconciledComponents are those that someone else writes again. A change that he makes himself, as instructed, stays.
+func reconciledComponents(o Facts, _ time.Time) []observation.Finding {
+	if o.Cluster.Spec.ControlPlane.Instructed() {
+		return nil
+	}
+	var reconciled []observation.Text
+	for _, component := range o.components() {
+		if len(component.Reconcilers) > 0 {
+			reconciled = append(reconciled, observation.Say(component, " ("+strings.Join(component.Reconcilers, ", ")+")"))
+		}
+	}
+	return about(reconciled, "They are reconciled by others, who would start the in-tree cloud loops again beside the CCM",
+		"Have the arguments of these containers ignored there and accept this finding, or let the others change them: "+
+			"spec.controlPlane.change: Instruct.")
 }
 
 func machineControllerMissing(o Facts, _ time.Time) []observation.Finding {

@@ -62,6 +62,12 @@ func kcmStories() map[string]story {
 			id: "ComponentRollingOut", wrong: controlPlane(func(c *observation.ControlPlane) { c.KCM.RolledOut = false }),
 			severity: observation.Warning, objects: deployment, says: "being rolled out", without: noControlPlaneSeen,
 		},
+		"a tool reconciles KCM": {
+			id: "ControlPlaneReconciled", wrong: controlPlane(func(c *observation.ControlPlane) {
+				c.KCM.Reconcilers = []string{"Argo CD application a", "KKP"}
+			}), severity: observation.Blocking, objects: []string{deployment[0] + " (Argo CD application a, KKP)"},
+			says: "start the in-tree cloud loops again", without: noControlPlaneSeen,
+		},
 		"a pod runs other loops": {
 			id: "ComponentPodsDiffer", wrong: controlPlane(func(c *observation.ControlPlane) {
 				c.KCM.Pods = []observation.Process{{PodName: "kcm-1", Arguments: observation.Arguments{Flags: map[string]string{}}}}

@@ -11,13 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/ownership"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
@@ -146,44 +146,8 @@ func lastExit(container corev1.ContainerStatus) string {
 
 // describeOwner names an object and whoever seems to manage it.
 func describeOwner(object *unstructured.Unstructured) string {
-	if hints := OwnerHints(object); hints != "" {
+	if hints := ownership.Hints(object); hints != "" {
 		return reads.RefOf(object).String() + " (" + hints + ")"
 	}
 	return reads.RefOf(object).String()
-}
-
-// OwnerHints say who seems to manage an object; empty when nothing tells.
-func OwnerHints(object metav1.Object) string {
-	var hints []string
-	if release := object.GetAnnotations()["meta.helm.sh/release-name"]; release != "" {
-		hints = append(hints, "Helm release "+release)
-	}
-	if id := object.GetAnnotations()["argocd.argoproj.io/tracking-id"]; id != "" {
-		hints = append(hints, "Argo CD "+id)
-	}
-	if name := object.GetLabels()["kustomize.toolkit.fluxcd.io/name"]; name != "" {
-		hints = append(hints, "Flux Kustomization "+name)
-	}
-	if name := object.GetLabels()["helm.toolkit.fluxcd.io/name"]; name != "" {
-		hints = append(hints, "Flux HelmRelease "+name)
-	}
-	if owner := metav1.GetControllerOf(object); owner != nil {
-		hints = append(hints, "owned by "+owner.Kind+" "+owner.Name)
-	}
-	if names := fieldManagers(object); len(names) > 0 {
-		hints = append(hints, "managed by "+strings.Join(names, ", "))
-	}
-	return strings.Join(hints, "; ")
-}
-
-// fieldManagers are those who wrote more than the status.
-func fieldManagers(object metav1.Object) []string {
-	var names []string
-	for _, field := range object.GetManagedFields() {
-		if field.Subresource == "" && field.Manager != "" {
-			names = append(names, field.Manager)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/ownership"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/managers"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
@@ -216,7 +217,7 @@ func (l *look) add(
 ) {
 	found := observation.ForeignCCM{
 		Ref:       ref,
-		Owner:     addons.OwnerHints(object),
+		Owner:     ownership.Hints(object),
 		KnownBy:   manager.KnownBy,
 		Identity:  identityOf(ref.Namespace, pod),
 		NodesOnly: manager.NodesOnly,

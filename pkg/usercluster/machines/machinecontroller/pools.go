@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/ownership"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
@@ -32,26 +33,12 @@ func (a *Adapter) Pools(ctx context.Context) observation.Observed[[]preflight.Po
 }
 
 func toPool(object *unstructured.Unstructured) preflight.Pool {
-	pool := preflight.Pool{Ref: reads.RefOf(object), Tool: toolOf(object), Surge: surgeOf(object)}
+	pool := preflight.Pool{Ref: reads.RefOf(object), Tool: strings.Join(ownership.Tools(object), ", "), Surge: surgeOf(object)}
 	for annotation := range object.GetAnnotations() {
 		// https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.30.0/cluster-autoscaler/cloudprovider/clusterapi/README.md
 		pool.Autoscaled = pool.Autoscaled || strings.HasSuffix(annotation, "cluster-api-autoscaler-node-group-max-size")
 	}
 	return pool
-}
-
-// toolOf is the tool that a MachineDeployment is written by, told by the marks that these leave.
-func toolOf(object *unstructured.Unstructured) string {
-	labels, annotations := object.GetLabels(), object.GetAnnotations()
-	switch {
-	case annotations["argocd.argoproj.io/tracking-id"] != "" || labels["argocd.argoproj.io/instance"] != "":
-		return "Argo CD"
-	case labels["kustomize.toolkit.fluxcd.io/name"] != "" || labels["helm.toolkit.fluxcd.io/name"] != "":
-		return "Flux"
-	case labels["app.kubernetes.io/managed-by"] == "Helm":
-		return "Helm"
-	}
-	return ""
 }
 
 // surgeOf is how many Machines more than wanted there may be; a percentage is rounded up, and one is the default:

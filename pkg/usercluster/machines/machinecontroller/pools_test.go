@@ -46,8 +46,8 @@ func TestPoolsAreReadAsTheirOwnersSeeThem(t *testing.T) {
 			object["metadata"].(map[string]any)[kind] = map[string]any{name: value}
 		}
 	}
-	g.Expect(pool(marked("annotations", "argocd.argoproj.io/tracking-id", "x")).Tool).To(Equal("Argo CD"))
-	g.Expect(pool(marked("labels", "kustomize.toolkit.fluxcd.io/name", "x")).Tool).To(Equal("Flux"))
+	g.Expect(pool(marked("annotations", "argocd.argoproj.io/tracking-id", "x")).Tool).To(Equal("Argo CD application x"))
+	g.Expect(pool(marked("labels", "kustomize.toolkit.fluxcd.io/name", "x")).Tool).To(Equal("Flux Kustomization x"))
 	g.Expect(pool(marked("labels", "app.kubernetes.io/managed-by", "Helm")).Tool).To(Equal("Helm"))
 	g.Expect(pool(marked("annotations", "cluster.k8s.io/cluster-api-autoscaler-node-group-max-size", "9")).Autoscaled).To(BeTrue())
 }
