@@ -17,6 +17,8 @@ const (
 	ClusterFinalizer = "usercluster.k8c.io/cluster"
 	// AbandonAnnotation with the value "true" on a Cluster that is being deleted lets it go at once, whatever that leaves behind.
 	AbandonAnnotation = "usercluster.k8c.io/abandon"
+	// TouchedAnnotation on KCM's Deployment has whoever reconciles it do so; its value is the time.
+	TouchedAnnotation = "usercluster.k8c.io/touched-at"
 
 	// CloudConfigLabel with the value "true" on a Secret says that it is a cloud configuration, which goes into user clusters.
 	CloudConfigLabel = "usercluster.k8c.io/cloud-config"

@@ -176,6 +176,11 @@ type HandoverStatus struct {
 	// +optional
 	LoopsOffAt *metav1.Time `json:"loopsOffAt,omitempty"`
 
+	// touchedAt is when KCM's Deployment was touched after its change, so that whoever reconciles it does so before the CCM may
+	// lead.
+	// +optional
+	TouchedAt *metav1.MicroTime `json:"touchedAt,omitempty"`
+
 	// changingSince is since when the cloud loops have been off in a part of KCM that someone else changes: from then on
 	// no one may be running them.
 	// +optional

@@ -724,6 +724,10 @@ func (in *HandoverStatus) DeepCopyInto(out *HandoverStatus) {
 		in, out := &in.LoopsOffAt, &out.LoopsOffAt
 		*out = (*in).DeepCopy()
 	}
+	if in.TouchedAt != nil {
+		in, out := &in.TouchedAt, &out.TouchedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.ChangingSince != nil {
 		in, out := &in.ChangingSince, &out.ChangingSince
 		*out = (*in).DeepCopy()

@@ -71,10 +71,8 @@ func (a actor) perform(ctx context.Context, s *scope, action outcome.Action) err
 		return a.applyAddons(ctx, s, action.AddonSet)
 	case outcome.ActionPruneAddons:
 		return a.pruneAddons(ctx, s)
-	case outcome.ActionChangeArguments:
-		return a.changeArguments(ctx, s, *action.Arguments)
-	case outcome.ActionKeepLeader:
-		return controlplane.KeepPod(ctx, a.client, action.Objects[0])
+	case outcome.ActionChangeArguments, outcome.ActionKeepLeader, outcome.ActionTouch:
+		return a.changeControlPlane(ctx, s, action)
 	case outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionAllowLock, outcome.ActionReleaseLock,
 		outcome.ActionReleaseCCMLease, outcome.ActionRemoveLock, outcome.ActionFreeLease, outcome.ActionGrantLease,
 		outcome.ActionRevokeLease:
@@ -121,6 +119,17 @@ func (s *scope) changeObjects(ctx context.Context, action outcome.Action) error 
 		return s.session.Canary.Remove(ctx, action.Objects)
 	default:
 		return s.session.Machines.Change(ctx, action)
+	}
+}
+
+func (a actor) changeControlPlane(ctx context.Context, s *scope, action outcome.Action) error {
+	switch action.Kind {
+	case outcome.ActionKeepLeader:
+		return controlplane.KeepPod(ctx, a.client, action.Objects[0])
+	case outcome.ActionTouch:
+		return controlplane.Touch(ctx, a.client, action.Objects[0], s.Now)
+	default:
+		return a.changeArguments(ctx, s, *action.Arguments)
 	}
 }
 

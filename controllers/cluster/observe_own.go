@@ -88,7 +88,7 @@ func (o *Observer) changed(s *scope, action outcome.Action) {
 	case outcome.ActionApplyAddons, outcome.ActionPruneAddons:
 		o.management.own.forget(client.ObjectKeyFromObject(s.Cluster))
 		o.controlPlane.Changes.Seen(s.Cluster.Namespace)
-	case outcome.ActionChangeArguments, outcome.ActionKeepLeader:
+	case outcome.ActionChangeArguments, outcome.ActionKeepLeader, outcome.ActionTouch:
 		o.controlPlane.Changes.Seen(s.Cluster.Namespace)
 	default:
 	}

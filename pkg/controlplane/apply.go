@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -131,15 +131,28 @@ func containerNamed(containers []corev1.Container, name string) *corev1.Containe
 // KeepPod has the pod's ReplicaSet delete its other pods first. The patch carries the uid: another pod of that name is
 // not kept.
 func KeepPod(ctx context.Context, c client.Client, pod observation.Ref) error {
+	return annotate(ctx, c, &corev1.Pod{}, pod, observation.DeletionCostAnnotation, "1000")
+}
+
+// Touch has whoever reconciles the Deployment look at it, also those who wait for a new generation, which an annotation makes.
+// Until the Deployment controller has seen it, the Deployment is not rolled out; its pods stay as they are.
+// https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/registry/apps/deployment/strategy.go#L120-L126
+func Touch(ctx context.Context, c client.Client, deployment observation.Ref, now time.Time) error {
+	return annotate(ctx, c, &appsv1.Deployment{}, deployment, ucv1.TouchedAnnotation, now.UTC().Format(time.RFC3339Nano))
+}
+
+// annotate carries the uid: another object of that name is not meant.
+func annotate(ctx context.Context, c client.Client, target client.Object, ref observation.Ref, key, value string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "annotations": map[string]string{observation.DeletionCostAnnotation: "1000"},
+		"uid": ref.UID, "annotations": map[string]string{key: value},
 	}})
 	if err != nil {
 		return err
 	}
-	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	target.SetNamespace(ref.Namespace)
+	target.SetName(ref.Name)
 	if err := c.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(ucv1.FieldManager)); err != nil {
-		return fmt.Errorf("annotate %s with %s: %w", pod, observation.DeletionCostAnnotation, err)
+		return fmt.Errorf("annotate %s with %s: %w", ref, key, err)
 	}
 	return nil
 }

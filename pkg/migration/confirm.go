@@ -56,8 +56,9 @@ func ConfirmationOf(cluster *ucv1.Cluster, needs Needs, decision Decision) Confi
 
 // prepares says that an action only shortens a wait, or stores what was read: whoever runs the loops, it is right.
 func prepares(kind outcome.ActionKind) bool {
-	return kind == outcome.ActionKeepLeader || kind == outcome.ActionGrantLease || kind == outcome.ActionRevokeLease ||
-		kind == outcome.ActionTakeBaseline
+	return slices.Contains([]outcome.ActionKind{
+		outcome.ActionKeepLeader, outcome.ActionTouch, outcome.ActionGrantLease, outcome.ActionRevokeLease, outcome.ActionTakeBaseline,
+	}, kind)
 }
 
 // isNewFailure says that the status does not call a person for it yet. That a condition is read back saves reads, and decides

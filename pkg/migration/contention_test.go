@@ -132,6 +132,7 @@ func contendedSince(kcm observation.Arguments) func() Observation {
 		o := rolling()
 		h := o.Cluster.Status.Handover
 		h.ContendedAt, h.StartedAt, h.LoopsOffAt = stampAgo(time.Minute), stampAgo(time.Minute), stampAgo(time.Minute)
+		h.TouchedAt = microAgo(10 * time.Second)
 		h.FinishedAt, h.FenceOpenedAt = nil, nil
 		h.Processes = []ucv1.ManagerProcess{
 			{PodUID: "uid-loud", PodName: "loud", NodeName: "m1", BootID: "boot", EndedAt: microAgo(30 * time.Second)},

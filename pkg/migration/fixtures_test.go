@@ -240,6 +240,7 @@ func fenced() Observation {
 	o := configuring()
 	o.Cluster.Status.Handover.FenceOpenedAt, o.Cluster.Status.Handover.FinishedAt = nil, nil
 	o.Cluster.Status.Handover.StartedAt, o.Cluster.Status.Handover.LoopsOffAt = stampAgo(2*time.Minute), stampAgo(2*time.Minute)
+	o.Cluster.Status.Handover.TouchedAt = microAgo(time.Minute)
 	o.CCMLease = observation.Absent[observation.Lease]()
 	edit(&o.Fence, func(fence *observation.Fence) { fence.Open, fence.Allowed = false, nil })
 	return o

@@ -312,7 +312,7 @@ func TestADeletedClusterThatBeganTheHandoverAgainWaitsForIt(t *testing.T) {
 		},
 		"and opened when KCM is silent": {
 			given:  deleted(finished),
-			when:   both(contended, fenceClosed),
+			when:   both(contended, fenceClosed, touched(10*time.Second)),
 			step:   ucv1.StepHandover,
 			line:   "FenceOpen",
 			action: outcome.ActionOpenFence,

@@ -37,7 +37,7 @@ func unlocked() Observation {
 // kcmLocked is ready to open the fence: an armed KCM holds both Leases.
 func kcmLocked() Observation {
 	o := unlocked()
-	o.Cluster.Status.Handover.LockArmedAt = stampAgo(time.Minute)
+	o.Cluster.Status.Handover.LockArmedAt, o.Cluster.Status.Handover.TouchedAt = stampAgo(time.Minute), microAgo(time.Minute)
 	o.Cluster.Status.Handover.Processes[0].EndedAt = microAgo(30 * time.Second)
 	o.Processes = o.Cluster.Status.Handover.DeepCopy().Processes
 	setKCM(&o, locked(inTree()))

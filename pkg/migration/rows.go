@@ -186,7 +186,7 @@ func addonRecords() []string { return []string{"adoption"} }
 func handoverActions() []outcome.ActionKind {
 	return []outcome.ActionKind{
 		outcome.ActionTakeBaseline, outcome.ActionApplyAddons, outcome.ActionPruneAddons, outcome.ActionChangeArguments,
-		outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionReleaseCCMLease, outcome.ActionAllowLock,
+		outcome.ActionTouch, outcome.ActionOpenFence, outcome.ActionCloseFence, outcome.ActionReleaseCCMLease, outcome.ActionAllowLock,
 		outcome.ActionReleaseLock, outcome.ActionRemoveLock,
 	}
 }

@@ -16,6 +16,9 @@ type Deadlines struct {
 	// (https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/kubelet/kubelet.go, housekeepingPeriod). A KCM that cannot
 	// have its port, because another one holds it, does not run for that long.
 	Settle time.Duration
+	// Reconciler is how long whoever reconciles KCM's Deployment has to write its former arguments back after a touch. Who watches
+	// it does so within a second; a pod of KCM takes longer to be replaced.
+	Reconciler time.Duration
 	// ProbeTime is how long the same process has to lead: a cloud that refuses the configuration ends a CCM at once.
 	ProbeTime time.Duration
 	// Addresses is how long the addresses of Nodes are compared while the CCM leads with its loop cloud-node, and
@@ -66,7 +69,7 @@ func (d Deadlines) OrReal() Deadlines {
 // wait that would be longer than the real one, or none.
 func (d *Deadlines) ShortenWait(name string, to time.Duration) bool {
 	wait := map[string]*time.Duration{
-		"settle": &d.Settle, "probe": &d.ProbeTime,
+		"settle": &d.Settle, "reconciler": &d.Reconciler, "probe": &d.ProbeTime,
 		"addresses": &d.Addresses, "adoption-notice": &d.AdoptionNotice,
 	}[name]
 	if wait == nil || to <= 0 || to > *wait {
@@ -95,6 +98,7 @@ func RealDeadlines() Deadlines {
 	return Deadlines{
 		KubeletMargin:      30 * time.Second,
 		Settle:             10 * time.Second,
+		Reconciler:         3 * time.Second,
 		ProbeTime:          10 * time.Second,
 		Addresses:          time.Minute,
 		AddressesOfNode:    time.Second,

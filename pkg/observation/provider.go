@@ -40,6 +40,9 @@ type Provider struct {
 	// KeepsOldLoadBalancers says that the CCM goes on with load balancers that the in-tree provider made, and never deletes them,
 	// because of their names.
 	KeepsOldLoadBalancers bool
+	// FreesClusterName says that the CCM has the name of the cluster in the names of load balancers, and the in-tree provider has it
+	// in the names of nothing that it looks for: until the CCM leads the name may be changed.
+	FreesClusterName bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string
 	// InTreePlugins are all of its in-tree volume plugins.

@@ -36,6 +36,8 @@ const (
 	ActionChangeArguments ActionKind = "ChangeArguments"
 	// ActionKeepLeader has a ReplicaSet delete its other pods first.
 	ActionKeepLeader ActionKind = "KeepLeader"
+	// ActionTouch annotates a Deployment, so that whoever reconciles it does so now.
+	ActionTouch ActionKind = "Touch"
 	// ActionOpenFence lets the CCM's identity write its Lease.
 	ActionOpenFence ActionKind = "OpenFence"
 	// ActionCloseFence takes that right away again.

@@ -33,10 +33,8 @@ func (c *Controller) Act(p Pass) bool {
 		outcome.ActionStepMachineSet,
 		outcome.ActionReturnMinReady:
 		return c.actOnEach(p)
-	case outcome.ActionChangeArguments:
-		w.ControlPlane.changeArguments(*action.Arguments)
-	case outcome.ActionKeepLeader:
-		w.ControlPlane.keepLeader(action.Objects[0].UID)
+	case outcome.ActionChangeArguments, outcome.ActionKeepLeader, outcome.ActionTouch:
+		w.ControlPlane.change(action)
 	case outcome.ActionRelease:
 		w.Keep(w.Cluster.Status.Facts)
 		w.Released = true
@@ -122,6 +120,17 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 	return done
 }
 
+func (cp *ControlPlane) change(action outcome.Action) {
+	switch action.Kind {
+	case outcome.ActionKeepLeader:
+		cp.keepLeader(action.Objects[0].UID)
+	case outcome.ActionTouch:
+		cp.touched(cp.KCM())
+	default:
+		cp.changeArguments(*action.Arguments)
+	}
+}
+
 func (cp *ControlPlane) changeArguments(change outcome.ArgumentChange) {
 	at := slices.IndexFunc(cp.Workloads, func(d *Workload) bool { return d.UID == change.Target.UID })
 	if at < 0 {
@@ -143,5 +152,6 @@ func (cp *ControlPlane) Patch(d *Workload, change outcome.ArgumentChange) {
 	if !maps.Equal(arguments, d.Arguments) {
 		d.Arguments = arguments
 		d.Generation++
+		cp.touched(d)
 	}
 }

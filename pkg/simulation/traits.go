@@ -33,6 +33,9 @@ type Traits struct {
 	// LinksLate has external Nodes without an address until the CCM initializes them: only then the machine-controller finds the
 	// Machine of one, and up to its next resync later.
 	LinksLate bool
+	// ReconciledAfter is how long after a change of KCM's Deployment someone writes the arguments back that it was made with; zero:
+	// never.
+	ReconciledAfter time.Duration
 	// JoinTimeout is after how long the machine-controller deletes a Machine without a Node; zero: never.
 	JoinTimeout time.Duration
 	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine

@@ -35,6 +35,9 @@ type Workload struct {
 	Generation, observed int
 	Pods                 []*Pod
 	FieldOwner           string
+	// wanted are the arguments that whoever reconciles it writes, at reconciledAt; zero: nothing changed.
+	wanted       map[string]string
+	reconciledAt time.Time
 	// real is what was observed of a real one.
 	real          *observation.Component
 	inUserCluster bool
@@ -95,7 +98,8 @@ func (p *Pod) ready() bool { return p.Process.Alive() && !p.Terminating() }
 // Add a Deployment, whose pods come by themselves.
 func (cp *ControlPlane) Add(name, flag string, replicas int, arguments map[string]string) {
 	cp.Workloads = append(cp.Workloads, &Workload{
-		Name: name, container: name, UID: cp.w.ID("deployment"), Flag: flag, replicas: replicas, Arguments: arguments, Generation: 1,
+		Name: name, container: name, UID: cp.w.ID("deployment"), Flag: flag, replicas: replicas, Generation: 1,
+		Arguments: arguments, wanted: arguments,
 	})
 }
 
@@ -129,6 +133,7 @@ func (cp *ControlPlane) Runs(name, flag string) (on, running bool) {
 // stepWorkload is the Deployment controller: RollingUpdate with one surge pod and none unavailable. An old ReplicaSet
 // replaces its own pods until it is scaled down, so pods with the old template may appear after the change.
 func (cp *ControlPlane) stepWorkload(d *Workload) {
+	d.reconcile(cp.w.Now)
 	d.observed = d.Generation
 	serving := slices.DeleteFunc(slices.Clone(d.Pods), (*Pod).Terminating)
 	old := slices.DeleteFunc(slices.Clone(serving), func(p *Pod) bool { return p.Generation == d.Generation })
@@ -150,6 +155,26 @@ func (cp *ControlPlane) stepWorkload(d *Workload) {
 			old = cheap
 		}
 		cp.DeletePod(d, old[cp.w.Rng.IntN(len(old))])
+	}
+}
+
+// touched makes a new generation, and tells whoever reconciles KCM's Deployment: events that come before he looks are one.
+func (cp *ControlPlane) touched(d *Workload) {
+	d.observed = 0
+	if cp.w.Traits.ReconciledAfter > 0 && d == cp.KCM() && d.reconciledAt.IsZero() {
+		d.reconciledAt = cp.w.Now.Add(cp.w.Traits.ReconciledAfter)
+	}
+}
+
+// reconcile writes the wanted arguments when it is time.
+func (d *Workload) reconcile(now time.Time) {
+	if d.reconciledAt.IsZero() || now.Before(d.reconciledAt) {
+		return
+	}
+	d.reconciledAt = time.Time{}
+	if !maps.Equal(d.Arguments, d.wanted) {
+		d.Arguments, d.FieldOwner = d.wanted, "reconciler"
+		d.Generation++
 	}
 }
 

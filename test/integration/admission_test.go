@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
@@ -36,7 +37,9 @@ func TestTheAdmissionPolicyRefusesWhatTheManagerNeverWrites(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(suite.client.List(t.Context(), policies)).To(Succeed())
 	g.Expect(policies.Items).To(HaveLen(3))
-	for _, attempts := range []map[string]attempt{w.deploymentAttempts(), w.fileAttempts(), w.podAttempts()} {
+	for _, attempts := range []map[string]attempt{
+		w.deploymentAttempts(), w.metadataAttempts(), w.fileAttempts(), w.podAttempts(),
+	} {
 		for name, tc := range attempts {
 			t.Run(name, func(t *testing.T) {
 				g := NewWithT(t)
@@ -107,7 +110,6 @@ func (w *world) deploymentAttempts() map[string]attempt {
 		"a ServiceAccount":              {pod(kcm, func(p *corev1.PodSpec) { p.ServiceAccountName = "admin" }), nothing},
 		"replicas":                      {w.changing(kcm, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) }), nothing},
 		"labels of pods":                {w.changing(kcm, func(d *appsv1.Deployment) { d.Spec.Template.Labels["x"] = "y" }), nothing},
-		"the label of ours":             {w.changing(kcm, func(d *appsv1.Deployment) { d.Labels = map[string]string{manifest.ClusterLabel: alpha} }), "metadata of a Deployment"},
 		"a volume of the node": {pod(kcm, func(p *corev1.PodSpec) {
 			p.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 		}), "adds no volume"},
@@ -132,6 +134,27 @@ func (w *world) deploymentAttempts() map[string]attempt {
 		"the end of a Deployment": {func(ctx context.Context, c client.Client) error {
 			return c.Delete(ctx, existing, client.DryRunAll)
 		}, "makes and deletes only Deployments with label"},
+	}
+}
+
+func (w *world) metadataAttempts() map[string]attempt {
+	w.t.Helper()
+	annotated := w.deployment("shell")
+	annotated.Annotations = map[string]string{"theirs": "a"}
+	NewWithT(w.t).Expect(suite.client.Update(w.t.Context(), annotated)).To(Succeed())
+	annotations := func(wanted map[string]string) func(context.Context, client.Client) error {
+		return w.changing("shell", func(d *appsv1.Deployment) { d.Annotations = wanted })
+	}
+	const nothing = "metadata of a Deployment"
+	return map[string]attempt{
+		"the label of ours": {w.changing(kcm, func(d *appsv1.Deployment) {
+			d.Labels = map[string]string{manifest.ClusterLabel: alpha}
+		}), nothing},
+		"a touch":                        {annotations(map[string]string{"theirs": "a", ucv1.TouchedAnnotation: "now"}), ""},
+		"another annotation":             {annotations(map[string]string{"theirs": "a", "more": "b"}), nothing},
+		"another value of an annotation": {annotations(map[string]string{"theirs": "b"}), nothing},
+		"an annotation less":             {annotations(map[string]string{ucv1.TouchedAnnotation: "now"}), nothing},
+		"the first annotation":           {w.changing(kcm, func(d *appsv1.Deployment) { d.Annotations = map[string]string{"a": "b"} }), nothing},
 	}
 }
 

@@ -99,7 +99,8 @@ func (w *world) handOver() {
 	g.Expect(w.status().Baseline).NotTo(BeNil())
 
 	before := w.deployment(kcm)
-	w.until("a KCM without cloud loops", func(*ucv1.Cluster) bool { return w.deployment(kcm).Generation > before.Generation })
+	w.until("a KCM without cloud loops", func(c *ucv1.Cluster) bool { return c.Status.Handover.TouchedAt != nil })
+	g.Expect(w.deployment(kcm).Generation).To(Equal(before.Generation+2), "one for the change, one for the touch")
 	want := append([]string{kcm}, loopsOn()...)
 	want[3] = "--controllers=*,bootstrapsigner,-cloud-node-lifecycle-controller,-node-route-controller,-service-lb-controller"
 	want[4] = "--feature-gates=DisableCloudProviders=false,CSIMigrationPortworx=true"

@@ -59,6 +59,7 @@ func TestCommandsThatWhyPrintsRun(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	w := startedWorld(t, "the proof of silence", provingSilence, "pool")
+	w.pass()
 	out, code := w.commandLineOf("system:admin", "system:masters").run("why", alpha, "-o=json")
 	g.Expect(code).To(BeZero(), out)
 	type block struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -295,7 +296,7 @@ func at(step ucv1.Step) func(*ucv1.Cluster) bool {
 
 // provingSilence is the line of the hand-over at which KCM was changed and its old processes still run.
 func provingSilence(c *ucv1.Cluster) bool {
-	return c.Status.Handover != nil && c.Status.Handover.Stage == "Silent"
+	return c.Status.Handover != nil && slices.Contains([]string{"Settled", "Silent"}, c.Status.Handover.Stage)
 }
 
 func pretty(status ucv1.ClusterStatus) string {

@@ -50,7 +50,7 @@ func keptReads() []mutant {
 		of(clusterControllerPackage, rule, "what a proof rests on is not read again", "Observer.observeAgain",
 			skips("observeControlPlane")),
 		inTables(rule, "an action of the hand-over rests on what was kept", "ConfirmationOf", becomes("Managers Proof", "false")),
-		inTables(rule, "what opens a fence counts as what only shortens a wait", "prepares", judged("ActionKeepLeader", "true")),
+		inTables(rule, "what opens a fence counts as what only shortens a wait", "prepares", returns("ActionKeepLeader", "true")),
 		inTables(rule, "a fence opens beside what was kept of other CCMs", "ConfirmationOf", lacks("ActionOpenFence")),
 		inTables(rule, "loops change beside what was kept of other CCMs", "ConfirmationOf",
 			becomes("ForeignCCMs staysHandedOver", "false")),

@@ -56,6 +56,7 @@ BaselineTaken      done     The inventory of load balancers and volumes is store
 ProcessesRecorded  done     Every KCM process that could run a cloud loop is in the status.
 LeaderEndsLast     done     KCM's present leader is the last of its pods to be deleted.
 LoopsOff           done     The arguments of KCM's Deployment switch the cloud loops off.
+Settled            done     KCM's Deployment was touched, and no one wrote its former arguments back for three seconds.
 Silent             current  Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.
 FenceOpen          open     The CCM's identity may write its Lease. It was opened when every Node was Ready.
 Leading            open     The CCM holds its Lease and renews it.

@@ -21,7 +21,7 @@ import (
 // have it any more: those that are about giving it hold then, also when the hand-over is begun again.
 //
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
-func lockStages(last, silent stage) []stage {
+func lockStages(settled, last, silent stage) []stage {
 	return []stage{
 		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", lockAllowed},
 		{
@@ -29,6 +29,7 @@ func lockStages(last, silent stage) []stage {
 				"has ended.",
 			kcmArmed,
 		},
+		settled,
 		{
 			"CCMArmed",
 			"The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.",

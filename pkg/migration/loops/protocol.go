@@ -31,6 +31,11 @@ func stagesOf(protocol ucv1.HandoverProtocol) []stage {
 	}
 	last := stage{"LeaderEndsLast", "KCM's present leader is the last of its pods to be deleted.", leaderEndsLast}
 	loopsOff := stage{"LoopsOff", "The arguments of KCM's Deployment switch the cloud loops off.", loopsOff}
+	settled := stage{
+		"Settled",
+		"KCM's Deployment was touched, and no one wrote its former arguments back for three seconds.",
+		settled,
+	}
 	silent := stage{
 		"Silent",
 		"Every recorded KCM process is proven to have ended, and every live one to run no cloud loop.",
@@ -38,21 +43,21 @@ func stagesOf(protocol ucv1.HandoverProtocol) []stage {
 	}
 	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", fenceOpen}
 	if protocol == ucv1.LeaderMigrationProtocol {
-		return append([]stage{probed, baseline, recorded}, lockStages(last, silent)...)
+		return append([]stage{probed, baseline, recorded}, lockStages(settled, last, silent)...)
 	}
 	leading := stage{"Leading", "The CCM holds its Lease and renews it.", leading}
 	if protocol == ucv1.SerializedProtocol {
 		return []stage{
 			probed, baseline, recorded,
 			{"WorkloadWithheld", "No workload of the CCM is applied that was not allowed.", workloadWithheld},
-			last, loopsOff, silent,
+			last, loopsOff, settled, silent,
 			{"WorkloadAllowed", "The CCM's workload may be applied. It was allowed when every Node was Ready.", allowWorkload},
 			open,
 			{"WorkloadApplied", "The CCM's workload is applied and available.", workloadApplied},
 			leading,
 		}
 	}
-	return []stage{probed, baseline, recorded, last, loopsOff, silent, open, leading}
+	return []stage{probed, baseline, recorded, last, loopsOff, settled, silent, open, leading}
 }
 
 // StageMeaning describes one line of a hand-over's table.

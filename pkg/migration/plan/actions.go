@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -71,6 +72,10 @@ func actionOf(in Input, pass simulation.Foreseen, applied map[string]bool) Actio
 		planned.Objects = appliedObjects(in, action, applied)
 	case outcome.ActionChangeArguments:
 		planned.Objects = []Object{changedArguments(action, pass.Components)}
+	case outcome.ActionTouch:
+		planned.Objects = objects(action.Objects, Change, func(observation.Ref) []FieldChange {
+			return []FieldChange{{Path: "metadata.annotations[" + ucv1.TouchedAnnotation + "]", To: "(the time)"}}
+		})
 	case outcome.ActionPruneAddons, outcome.ActionRevokeLease, outcome.ActionRemoveLock, outcome.ActionRemoveCanary:
 		planned.Objects = objects(action.Objects, Delete, nil)
 	case outcome.ActionTakeBaseline, outcome.ActionGrantLease:
@@ -94,7 +99,8 @@ func actionOf(in Input, pass simulation.Foreseen, applied map[string]bool) Actio
 
 func clusterOf(action outcome.Action) string {
 	switch action.Kind {
-	case outcome.ActionTakeBaseline, outcome.ActionRestoreAnnotations, outcome.ActionRelease, outcome.ActionKeepLeader:
+	case outcome.ActionTakeBaseline, outcome.ActionRestoreAnnotations, outcome.ActionRelease, outcome.ActionKeepLeader,
+		outcome.ActionTouch:
 		return managementCluster
 	case outcome.ActionChangeArguments:
 		if !action.Arguments.InUserCluster {

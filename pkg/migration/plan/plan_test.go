@@ -76,7 +76,7 @@ func TestPlanOfAMigration(t *testing.T) {
 	g.Expect(kinds(made)).To(Equal([]outcome.ActionKind{
 		outcome.ActionApplyAddons, outcome.ActionApplyAddons, // the CSI driver, the CCM
 		outcome.ActionApplyAddons, outcome.ActionPruneAddons, // the probe
-		outcome.ActionTakeBaseline, outcome.ActionChangeArguments, outcome.ActionOpenFence,
+		outcome.ActionTakeBaseline, outcome.ActionChangeArguments, outcome.ActionTouch, outcome.ActionOpenFence,
 		outcome.ActionChangeArguments, outcome.ActionChangeArguments, outcome.ActionChangeArguments,
 		outcome.ActionCreateCanary, outcome.ActionCreateCanary, // its Service comes last
 		outcome.ActionRemoveCanary, outcome.ActionRemoveCanary,

@@ -47,8 +47,10 @@ func serviceChecks() []check {
 		{
 			id: "ClusterNameDefault", severity: observation.Warning,
 			means: "Load balancers are named after the cluster name kubernetes, the default: two such clusters in one project may take " +
-				"each other's.",
-			unseen: func(o Facts) string { return cmp.Or(unseenControlPlane(o), unseenServices(o)) }, find: defaultName,
+				"each other's. It blocks where the name can still be changed, with OpenStack.",
+			unseen: func(o Facts) string {
+				return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider), unseenServices(o))
+			}, find: defaultName,
 		},
 	}
 }
@@ -111,9 +113,19 @@ func ensuredServices(o Facts, _ time.Time) []observation.Finding {
 	return []observation.Finding{finding}
 }
 
+// defaultName blocks where the name costs nothing yet, although there may be no load balancer: the first one that the CCM makes has
+// it for good.
 func defaultName(o Facts, _ time.Time) []observation.Finding {
-	name, given := o.ControlPlane.Value().KCM.Arguments.Flag("cluster-name")
-	if given && name != "kubernetes" || len(o.loadBalancers()) == 0 || !o.Provider.Value().SharesLoadBalancerNames {
+	kcm, provider := o.ControlPlane.Value().KCM, o.Provider.Value()
+	name, given := kcm.Arguments.Flag("cluster-name")
+	switch {
+	case given && name != "kubernetes":
+		return nil
+	case provider.FreesClusterName:
+		return severe(observation.Blocking, about([]observation.Ref{kcm.Ref}, "The CCM names load balancers after its cluster name, "+
+			"kubernetes by default, and takes over those of another cluster of the project with that name", "Set --cluster-name "+
+			"there to a name that no other cluster of the project has; nothing that exists contains the name yet."))
+	case len(o.loadBalancers()) == 0 || !provider.SharesLoadBalancerNames:
 		return nil
 	}
 	return []observation.Finding{{

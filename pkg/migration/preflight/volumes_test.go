@@ -133,6 +133,13 @@ func serviceStories() map[string]story {
 		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
 		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
+		"load balancers will have the default name, and it can still be changed": {
+			id: "ClusterNameDefault", wrong: func(o *Facts) {
+				kcm(map[string]string{"cluster-name": "kubernetes"})(o)
+				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName, p.SharesLoadBalancerNames = true, false })
+			}, severity: observation.Blocking, objects: []string{"Deployment user-alpha/kube-controller-manager"},
+			says: "takes over those of another cluster", without: noControlPlaneSeen,
+		},
 		"load balancers have the default name": {
 			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}),
 			severity: observation.Warning, says: "cluster name kubernetes", without: noServicesSeen,

@@ -36,6 +36,11 @@ func (Profile) Facts(version string) observation.Provider {
 		// which an internal one may not be (L1734):
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/loadbalancer.go#L2116
 		KeepsOldLoadBalancers: true,
+		// The in-tree provider has it in the names of new volumes, which it finds by their IDs, and in descriptions; routes have no
+		// names:
+		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/volume/cinder/cinder_util.go (CreateVolume)
+		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/staging/src/k8s.io/legacy-cloud-providers/openstack/openstack_routes.go
+		FreesClusterName: true,
 		// Upstream's guide starts the CCM with --controllers=*,-cloud-node and takes that out with the kubelets' flags. The in-tree
 		// kubelet takes the addresses of all networks, those of one called public as external ones; the CCM goes by section
 		// Networking:
