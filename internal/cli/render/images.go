@@ -8,8 +8,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/registries"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
+
+// Images are those of a minor of Kubernetes, as render --images lists them without a ProviderProfile.
+func Images(profile provider.Profile, kubernetes string) ([]string, error) {
+	flags := renderFlags{
+		kubernetes: kubernetes, placement: string(ucv1.InUserCluster), uid: defaultUID,
+		inherited: ucv1.InheritedConfiguration{ClusterName: defaultName},
+	}
+	objects, err := flags.objects(profile, profile.Example())
+	if err != nil {
+		return nil, err
+	}
+	return imagesOf(objects), nil
+}
 
 func imagesOf(objects []*unstructured.Unstructured) []string {
 	var images []string

@@ -14,6 +14,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	. "github.com/onsi/gomega"
+
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/render"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
 
 const ccmImage = "registry.k8s.io/provider-os/openstack-cloud-controller-manager"
@@ -119,4 +123,20 @@ func TestAllImagesWithoutADigestAreNamedAndNothingIsPrinted(t *testing.T) {
 	}
 	g.Expect(problems).To(Equal(len(images)-1), "one image is there")
 	g.Expect(stderr).To(ContainSubstring("- 127.0.0.1:1/cinder-csi-plugin:v1.30.3: cannot connect to 127.0.0.1:1: "))
+}
+
+func TestImagesOfTheCatalogueAreThoseThatAreListed(t *testing.T) {
+	catalogue := provider.New()
+	for _, of := range catalogue.Names() {
+		profile, _ := catalogue.Lookup(of)
+		for _, row := range versions.Matrix(profile) {
+			if row.Problem != "" {
+				continue
+			}
+			g := NewWithT(t)
+			images, err := render.Images(profile, row.Kubernetes())
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(images).To(Equal(listed(t, []string{"render", "--provider", of, "--kubernetes", row.Kubernetes(), "--images"})))
+		}
+	}
 }
