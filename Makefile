@@ -112,6 +112,12 @@ real-machine-controller: binaries-test ## Roll beside the real machine-controlle
 	MACHINE_CONTROLLER="$(abspath $(MACHINE_CONTROLLER))" go test -count=1 -timeout=20m -v -tags=realmachinecontroller \
 		-run 'RealMachineController' ./test/integration
 
+# Built first: go run would end with a line of its own, after the counts.
+.PHONY: verify-images
+verify-images: ## Ask the registries, which have to be reachable, for every image of the catalogue.
+	@go build -o $(BIN)/images ./hack/images
+	@$(BIN)/images
+
 .PHONY: large-cluster
 large-cluster: binaries-test ## Migrate a cluster of 5,000 Nodes, 20,000 Pods and 5,000 PersistentVolumes.
 	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeHealthyCluster' ./test/integration

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ import (
 
 const renderLong = `Render what would be applied to a user cluster: the objects of the CSI driver, of the CCM, of the
 fence, and of agents on the Nodes that are applied when the CCM has led, in the order in which they are applied. It
-reads files only, and no cluster.
+reads files only, and no cluster; with --digests it also asks the registries of the images.
 
 --cloud-config is a manifest of the Secret, a folder with one file for each of its keys, or one file, which is the first key
 that the provider needs. The values of Secrets are hidden unless --show-secrets is given. The images do not depend on it, so that
@@ -38,11 +39,22 @@ of the management cluster.
 --profile is the manifest of a ProviderProfile of that provider, under any name: it is laid over everything. Of one that cannot
 be used, all problems are said and nothing is rendered.
 
-Exit codes: 0 fine; 1 a file cannot be read, or nothing can be rendered from it; 2 wrong flags or arguments.`
+--images --digests prints each image as NAME:TAG@DIGEST. The digest is the one that its registry has for the tag now: of the
+index where there is one, so that it holds for all architectures. A digest of the profile stays; the registry has to have it. The
+command takes the credentials of the docker configuration (docker login) and the proxy of HTTPS_PROXY. When the digest of one
+image is not known, all problems are said and nothing is printed.
+
+Exit codes: 0 fine; 1 a file cannot be read, nothing can be rendered from it, or the digest of an image is not known; 2 wrong
+flags or arguments.`
+
+const (
+	defaultName = "kubernetes"
+	defaultUID  = "00000000-0000-0000-0000-000000000000"
+)
 
 type renderFlags struct {
 	provider, kubernetes, cloudConfig, profile, output, uid string
-	images, showSecrets, routes                             bool
+	images, digests, showSecrets, routes                    bool
 	inherited                                               ucv1.InheritedConfiguration
 	placement, namespace, name                              string
 }
@@ -56,9 +68,11 @@ func Command() *cobra.Command {
 		Long: renderLong,
 		Example: "  ccm-migration-controller render --provider openstack --kubernetes 1.30 --cloud-config cloud.conf\n" +
 			"  ccm-migration-controller render --provider vsphere --kubernetes 1.29.4 --images\n" +
-			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --profile profile.yaml --images",
+			"  ccm-migration-controller render --provider openstack --kubernetes 1.30 --profile profile.yaml --images --digests",
 		Args: terminal.UsageArguments(cobra.NoArgs),
-		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command.OutOrStdout()) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			return flags.run(command.Context(), command.OutOrStdout())
+		},
 	}
 	set := command.Flags()
 	set.StringVar(&flags.provider, "provider", "", "provider, as in spec.cloud.providerName")
@@ -67,10 +81,11 @@ func Command() *cobra.Command {
 	set.StringVar(&flags.profile, "profile", "", "a ProviderProfile's manifest")
 	set.StringVarP(&flags.output, "output", "o", "yaml", "yaml or json")
 	set.BoolVar(&flags.images, "images", false, "list the images only, for mirroring")
+	set.BoolVar(&flags.digests, "digests", false, "with --images, ask the registries for the digests")
 	set.BoolVar(&flags.showSecrets, "show-secrets", false, "print the values of Secrets")
-	set.StringVar(&flags.inherited.ClusterName, "cluster-name", "kubernetes", "--cluster-name of the in-tree KCM")
+	set.StringVar(&flags.inherited.ClusterName, "cluster-name", defaultName, "--cluster-name of the in-tree KCM")
 	set.StringVar(&flags.inherited.ClusterCIDR, "cluster-cidr", "", "--cluster-cidr of KCM")
-	set.StringVar(&flags.uid, "cluster-uid", "00000000-0000-0000-0000-000000000000", "UID of the Cluster, which marks volumes")
+	set.StringVar(&flags.uid, "cluster-uid", defaultUID, "UID of the Cluster, which marks volumes")
 	set.BoolVar(&flags.routes, "routes", false, "KCM ran the route loop")
 	set.StringVar(&flags.placement, "placement", string(ucv1.InUserCluster), "where the CCM runs: UserCluster or ControlPlane")
 	set.StringVar(&flags.namespace, "namespace", "default", "namespace of the Cluster, for --placement ControlPlane")
@@ -84,6 +99,8 @@ func (f *renderFlags) check() error {
 	switch {
 	case f.kubernetes == "" || f.cloudConfig == "" && !f.images:
 		return errors.New("--provider, --kubernetes and --cloud-config are needed; --images needs the first two")
+	case f.digests && !f.images:
+		return errors.New("--digests needs --images")
 	case f.output != "yaml" && f.output != "json":
 		return fmt.Errorf("--output %q is none of yaml and json", f.output)
 	case !slices.Contains(placements, f.placement):
@@ -92,7 +109,7 @@ func (f *renderFlags) check() error {
 	return nil
 }
 
-func (f *renderFlags) run(out io.Writer) error {
+func (f *renderFlags) run(ctx context.Context, out io.Writer) error {
 	if err := f.check(); err != nil {
 		return terminal.UsageError(err)
 	}
@@ -112,10 +129,20 @@ func (f *renderFlags) run(out io.Writer) error {
 	case err != nil:
 		return err
 	case f.images:
-		_, err = fmt.Fprintln(out, strings.Join(imagesOf(objects), "\n"))
-		return err
+		return f.writeImages(ctx, out, imagesOf(objects))
 	}
 	return writeObjects(out, f.output, objects)
+}
+
+func (f *renderFlags) writeImages(ctx context.Context, out io.Writer, images []string) error {
+	if f.digests {
+		var err error
+		if images, err = pinned(ctx, images); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(out, strings.Join(images, "\n"))
+	return err
 }
 
 // objects in the order in which they are applied.
@@ -175,21 +202,6 @@ func hide(secret *unstructured.Unstructured) {
 	}
 	delete(secret.Object, "data")
 	secret.Object["stringData"] = hidden
-}
-
-func imagesOf(objects []*unstructured.Unstructured) []string {
-	var images []string
-	for _, object := range objects {
-		for _, field := range []string{"initContainers", "containers"} {
-			containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", field)
-			for _, container := range containers {
-				image, _, _ := unstructured.NestedString(container.(map[string]any), "image")
-				images = append(images, image)
-			}
-		}
-	}
-	slices.Sort(images)
-	return slices.Compact(images)
 }
 
 func writeObjects(out io.Writer, format string, objects []*unstructured.Unstructured) error {
