@@ -90,6 +90,7 @@ func breaker() []mutant {
 		of(machineControllerPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Adapter.roll",
 			lacks("resourceVersion version")),
 		ofRollout(rule, "a drain is waited out in silence", "drainTroubles", never("troubles")),
+		ofRolloutTables(rule, "force is promised while a volume is attached on vSphere", "drainClause", never("DetachesFirst")),
 		of(machineControllerPackage, rule, "a default of 0 is someone's wish",
 			"guardOf", always("ManagedFieldsOperationApply")),
 	}
