@@ -40,8 +40,7 @@ type Provider struct {
 	// KeepsOldLoadBalancers says that the CCM goes on with load balancers that the in-tree provider made, and never deletes them,
 	// because of their names.
 	KeepsOldLoadBalancers bool
-	// DetachesFirst says that the machine-controller deletes an instance only when no VolumeAttachment of its Node is left, by force,
-	// too.
+	// DetachesFirst says that the machine-controller deletes no instance whose Node has a VolumeAttachment, however late it is.
 	DetachesFirst bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string

@@ -125,8 +125,8 @@ func hazards() []manifest.Hazard {
 // machineHazards are about Machines that go.
 func machineHazards() []manifest.Hazard {
 	return []manifest.Hazard{{
-		Text: "The machine-controller deletes the pods with volumes of a Machine that goes, whatever their PodDisruptionBudgets allow, " +
-			"and deletes no virtual machine while its Node has VolumeAttachments: see that volumes are detached before the roll.",
+		Text: "The machine-controller deletes the pods with volumes of a Machine that goes, whatever their PodDisruptionBudgets " +
+			"allow, and deletes no virtual machine while its Node has VolumeAttachments: see that volumes are detached before the roll.",
 		Link: "https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/node/poddeletion/pod_deletion.go#L56-L91",
 	}}
 }
