@@ -39,6 +39,10 @@ func draining() Observation {
 	return o
 }
 
+func detachesFirst(o *Observation) {
+	edit(&o.Provider, func(p *observation.Provider) { p.DetachesFirst = true })
+}
+
 func TestDrainTroublesAreNamed(t *testing.T) {
 	troubles := []string{
 		"Machine x/old has been going since 2026-01-01T11:59:00Z", "may not be evicted now: web/front-0 by PodDisruptionBudget " +
@@ -62,6 +66,19 @@ func TestDrainTroublesAreNamed(t *testing.T) {
 				})
 			},
 			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T12:29:00Z"},
+		},
+		"no force comes where the machine-controller waits for volumes": {
+			given: draining, when: detachesFirst, step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{"not evicted yet: web/plain-0", "csi-1; the machine-controller deletes no instance while these " +
+				"VolumeAttachments exist"},
+			never: "by force",
+		},
+		"force comes there, too, when no volume is left": {
+			given: draining, when: func(o *Observation) {
+				detachesFirst(o)
+				edit(&o.Drains, func(d *[]observation.Drain) { (*d)[0].Attachments = nil })
+			},
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"by force, at 2026-01-01T13:59:00Z"},
 		},
 		"what could not be looked at is not named": {
 			given: draining,

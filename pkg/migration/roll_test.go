@@ -202,6 +202,19 @@ func TestWhatWasRolledIsNotedAlsoWhenTheStatusWasRefusedThen(t *testing.T) {
 	}
 }
 
+func TestAMachineThatNoMachineDeploymentBootsIsTold(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"a new Machine without a MachineDeployment is said to be one that does not boot": {
+			given: verifying, when: machines(func(m *observation.Machines) {
+				alone := observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "alone"}
+				m.Machines = append(m.Machines, observation.Machine{Ref: alone, Annotation: "true", CreatedAt: ago(25 * time.Minute)})
+			}),
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
+			says: []string{"Machine kube-system/alone has no Node, and no MachineDeployment whose bootstrap data it could boot with"},
+		},
+	})
+}
+
 func TestRollKeepsDeadlines(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"a new Machine within its deadline is waited for": {

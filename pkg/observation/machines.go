@@ -73,6 +73,10 @@ type MachineDeployment struct {
 	Ref
 	Paused   bool
 	Deleting bool
+	// DeletingSince is zero unless it is being deleted; Finalizers are those that hold it then, with whose they are where that is
+	// known. The garbage collector's, which waits for its Machines, is none of them.
+	DeletingSince time.Time
+	Finalizers    []string
 	// RestartValue is forceRestart in the template's metadata.
 	RestartValue string
 	Replicas     int32

@@ -43,6 +43,8 @@ type Provider struct {
 	// FreesClusterName says that the CCM has the name of the cluster in the names of load balancers, and the in-tree provider has it
 	// in the names of nothing that it looks for: until the CCM leads the name may be changed.
 	FreesClusterName bool
+	// DetachesFirst says that the machine-controller deletes no instance whose Node has a VolumeAttachment, however late it is.
+	DetachesFirst bool
 	// MigratedPlugins are the in-tree volume plugins whose volumes the CSI driver serves in this minor, whatever the flags.
 	MigratedPlugins []string
 	// InTreePlugins are all of its in-tree volume plugins.

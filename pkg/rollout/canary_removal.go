@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"slices"
+	"strings"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -32,17 +32,11 @@ func removeCanary(in fleet) (outcome.Outcome, bool) {
 	if late := stuckCanary(in, seen); len(late) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
-			observation.Say("The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of the "+
-				"Machine, and at its instance in the cloud.").Also(drainTroubles(in.input)),
+			observation.Say("The canary does not go: ", observation.Names(late), ". Look at the machine-controller's events of a "+
+				"Machine and at its instance in the cloud, and at whoever has to remove a finalizer.").Also(drainTroubles(in.input)),
 		), true
 	}
-	left := slices.Clone(held)
-	for _, deployment := range seen.Deployments {
-		left = append(left, deployment.Ref)
-	}
-	for _, machine := range seen.Machines {
-		left = append(left, machine.Ref)
-	}
+	left := leftOfCanary(held, seen)
 	if len(left) == 0 {
 		return outcome.Outcome{}, false
 	}
@@ -53,12 +47,44 @@ func removeCanary(in fleet) (outcome.Outcome, bool) {
 	), true
 }
 
-// stuckCanary are Machines of the canary that missed the deadline to go.
+// leftOfCanary names what is still there. Without a Machine, only its finalizers hold a MachineDeployment: the
+// operating-system-manager's stays as long as that is down.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (Reconcile)
+func leftOfCanary(held []observation.Ref, seen observation.Machines) []observation.Text {
+	left := observation.Texts(held)
+	for _, deployment := range seen.Deployments {
+		left = append(left, heldDeployment(deployment, seen))
+	}
+	return append(left, observation.Texts(refsOf(seen.Machines))...)
+}
+
+func heldDeployment(deployment observation.MachineDeployment, seen observation.Machines) observation.Text {
+	if len(seen.Machines) > 0 || len(deployment.Finalizers) == 0 {
+		return observation.Say(deployment)
+	}
+	return observation.Say(deployment, ", held by finalizer "+strings.Join(deployment.Finalizers, ", "))
+}
+
+func refsOf(machines []observation.Machine) []observation.Ref {
+	refs := make([]observation.Ref, 0, len(machines))
+	for _, machine := range machines {
+		refs = append(refs, machine.Ref)
+	}
+	return refs
+}
+
+// stuckCanary are the Machines of the canary that missed the deadline to go, or its MachineDeployment when they are gone.
 func stuckCanary(in fleet, seen observation.Machines) []observation.Text {
 	var names []observation.Text
 	for _, machine := range seen.Machines {
 		if machine.Deleting && in.view.late(machine) {
 			names = append(names, observation.Say(machine, " is being deleted since "+machine.DeletingSince.UTC().Format(time.RFC3339)))
+		}
+	}
+	for _, deployment := range seen.Deployments {
+		late := deployment.Deleting && in.now.Sub(deployment.DeletingSince) > in.view.deadline
+		if late && len(seen.Machines) == 0 && len(deployment.Finalizers) > 0 {
+			names = append(names, heldDeployment(deployment, seen))
 		}
 	}
 	return names

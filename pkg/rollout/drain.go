@@ -57,6 +57,8 @@ func drainClause(in input, drain observation.Drain, troubles []observation.Text,
 		observation.Join(troubles, "; "))
 	force := since.Add(skipEviction(in))
 	switch {
+	case len(drain.Attachments) > 0 && in.o.Provider.Value().DetachesFirst:
+		return clause.Also("the machine-controller deletes no instance while these VolumeAttachments exist")
 	case len(drain.Pods) == 0:
 		return clause
 	case in.now.Before(force):

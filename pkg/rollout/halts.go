@@ -81,8 +81,11 @@ func lateMachines(view machineView) []observation.Text {
 			continue
 		}
 		what := " has no initialized Node"
-		if machine.Deleting {
+		switch {
+		case machine.Deleting:
 			what = " is being deleted and does not go"
+		case machine.Set == "" && machine.NodeName == "":
+			what = " has no Node, and no MachineDeployment whose bootstrap data it could boot with"
 		}
 		names = append(names, observation.Say(machine, what))
 	}

@@ -357,7 +357,11 @@ func blockedNames(view machineView, pools []pool) []observation.Text {
 		}
 	}
 	for _, machine := range orphans(view) {
-		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or make it again"))
+		// Not to be made again: the machine-controller boots a Machine with the bootstrap data of its MachineDeployment, and one that
+		// has none waits for good.
+		// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
+		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or replace it with a MachineDeployment "+
+			"of one replica"))
 	}
 	return names
 }

@@ -55,7 +55,7 @@ func (c *Controller) removeCanary(decision migration.Decision) bool {
 	w := c.world
 	for _, ref := range decision.Next().Objects {
 		if d := w.Canary.Deployment(); d != nil && d.UID == ref.UID {
-			d.Deleting = true
+			d.Delete(w.Now)
 		}
 		for i := range w.Canary.Objects {
 			if w.Canary.Objects[i].uid == ref.UID {

@@ -34,6 +34,9 @@ type MachineDeployment struct {
 	Name, Namespace, UID string
 	Replicas             int
 	Paused, Deleting     bool
+	deletedAt            time.Time
+	// cleaned says that the operating-system-manager took its finalizer away.
+	cleaned              bool
 	Restart              string
 	Revision             int
 	Generation, Observed int
@@ -197,6 +200,16 @@ func (ms *Machines) available(s *MachineSet) int {
 	return count
 }
 
+// Delete begins to. The operating-system-manager's finalizer holds it until that has seen so.
+func (d *MachineDeployment) Delete(now time.Time) { d.Deleting, d.deletedAt = true, now }
+
+func (d *MachineDeployment) finalizers() []string {
+	if !d.Deleting || d.cleaned {
+		return nil
+	}
+	return []string{"kubermatic.io/cleanup-operating-system-configs of the operating-system-manager"}
+}
+
 // Current says that a MachineSet is of its newest template.
 func (d *MachineDeployment) Current(s *MachineSet) bool {
 	return s.Restart == d.Restart && s.Revision == d.Revision
@@ -206,6 +219,14 @@ func (d *MachineDeployment) Current(s *MachineSet) bool {
 func (cp *ControlPlane) machineControllerRuns() bool {
 	_, running := cp.Runs("machine-controller", "node-external-cloud-provider")
 	return running
+}
+
+// alive says that some pod of it runs, or that someone runs it whom we do not see.
+func (cp *ControlPlane) alive(name string) bool {
+	if d := cp.Workload(name); d != nil {
+		return slices.ContainsFunc(d.Pods, func(p *Pod) bool { return p.Process.Alive() })
+	}
+	return cp.w.real != nil
 }
 
 // version stands for the resourceVersion: whatever is written changes it.

@@ -155,6 +155,7 @@ func (ms *Machines) observe() observation.Observed[observation.Machines] {
 			Ref: d.ref(), Paused: d.Paused, Deleting: d.Deleting, RestartValue: d.Restart, Replicas: int32(d.Replicas),
 			Version: d.version(), Generation: int64(d.Generation), MaxSurge: int32(d.Surge), MaxUnavailable: int32(d.MayBeUnavailable()),
 			Settled: d.Settled && d.Observed == d.Generation, Guard: d.observeGuard(),
+			DeletingSince: d.deletedAt, Finalizers: d.finalizers(),
 		})
 		for _, s := range ms.SetsOf(d) {
 			seen.Sets = append(seen.Sets, observation.MachineSet{

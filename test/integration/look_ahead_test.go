@@ -89,7 +89,8 @@ func TestALookAheadSaysWhatStandsInTheWay(t *testing.T) {
 }
 
 // A look reads: in the management cluster nothing but the status of the Cluster is written, and in the user cluster nothing
-// at all. Reviews of access are created, which is how they are asked, and never stored.
+// at all. Reviews of access are created, which is how they are asked, and never stored, and what webhooks make of a write of a
+// MachineDeployment is asked by a dry run.
 func TestALookAheadWritesNothing(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -111,6 +112,9 @@ func TestALookAheadWritesNothing(t *testing.T) {
 		case !event.Writes():
 			reads++
 			g.Expect(event.Verb).NotTo(Equal("watch"), event.RequestURI)
+		case event.Dry():
+			g.Expect(event.Verb).To(Equal("patch"), event.RequestURI)
+			g.Expect(event.RequestURI).To(ContainSubstring("/machinedeployments/"))
 		default:
 			g.Expect(event.Verb).To(Equal("create"), event.RequestURI)
 			g.Expect(event.RequestURI).To(MatchRegexp("^/apis/authorization.k8s.io/v1/(self)?subjectaccessreviews"))

@@ -23,7 +23,8 @@ func canaries() []mutant {
 		ofRollout(rule, "its Machine goes with the volume attached", "removeCanary", drops("held")),
 		ofRollout(rule, "a volume that does not go keeps its Machine for ever",
 			"leavingOf", without("DeletingSince")),
-		ofRollout(rule, "its Machine may take for ever to go", "stuckCanary", never("Deleting")),
+		ofRollout(rule, "its Machine may take for ever to go", "stuckCanary", never("Deleting machine")),
+		ofRolloutTables(rule, "a finalizer may hold its MachineDeployment for ever", "stuckCanary", never("late Finalizers")),
 		ofRollout(rule, "its volume outlives it", "canaryClass", without("Retains")),
 		in(rule, "its volume passes the point of no return", "noreturn.passedByVolumes", without("Claim")),
 		in(rule, "its load balancer passes the point of no return", "noreturn.passedByLoadBalancers", never("ofCanary")),
@@ -90,6 +91,7 @@ func breaker() []mutant {
 		of(machineControllerPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Adapter.roll",
 			lacks("resourceVersion version")),
 		ofRollout(rule, "a drain is waited out in silence", "drainTroubles", never("troubles")),
+		ofRolloutTables(rule, "force is promised while a volume is attached on vSphere", "drainClause", never("DetachesFirst")),
 		of(machineControllerPackage, rule, "a default of 0 is someone's wish",
 			"guardOf", always("ManagedFieldsOperationApply")),
 	}

@@ -192,8 +192,8 @@ func fleet() []ucv1.Cluster {
 			stands(metav1.ConditionTrue, ucv1.ExternalReason,
 				"The cluster was created with the external cloud provider; its addons are applied.")),
 		clusterAt("gamma", ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""), stalls(ucv1.BlockedMachinesReason,
-			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or make it again, "+
-				"MachineDeployment kube-system/held is paused; unpause it.")),
+			"These cannot be rolled: Machine kube-system/pet has no MachineDeployment; delete it or replace it with a "+
+				"MachineDeployment of one replica, MachineDeployment kube-system/held is paused; unpause it.")),
 		clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, stands(metav1.ConditionTrue, ucv1.InTreeReason,
 			"The feature externalCloudProvider is off; the arguments of Deployment user-delta/kube-controller-manager run "+
 				"service-lb-controller. "+

@@ -58,8 +58,8 @@ func TestCommandsThatDoHarmKeepTheNamesToAPerson(t *testing.T) {
 	)
 	what := blockerOf(&cluster)
 	g.Expect(blockerOf(one("zeta")).Remedy[0].Commands[0]).To(HaveSuffix(`{"acceptLostManagers":["POD"]}}}'`))
-	g.Expect(what.Remedy).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or is made " +
-		"again",
+	g.Expect(what.Remedy).To(Equal([]commandBlock{{Where: "user cluster", Only: "only when the Machine is not needed, or a " +
+		"MachineDeployment took its place",
 		Commands: []string{"kubectl -n MACHINE_NAMESPACE delete machine MACHINE"}}}), "no MachineDeployment is paused, so none is "+
 		"unpaused")
 }

@@ -134,6 +134,16 @@ type Pool struct {
 	Autoscaled bool
 	// Surge is how many Machines more than wanted it may have while it is rolled.
 	Surge int
+	// Write is what a write that changes nothing comes to; absent: the API server cannot try one.
+	Write observation.Observed[Write]
+}
+
+// Write is what the admission webhooks of a MachineDeployment make of a write, as a dry run shows.
+type Write struct {
+	// Refused says why a webhook does not let it pass; empty: all do.
+	Refused string
+	// Rewritten says that a webhook changes the template, so that any write rolls the Machines.
+	Rewritten bool
 }
 
 // Webhook is an admission webhook that our addons pass.

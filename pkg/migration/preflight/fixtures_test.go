@@ -65,7 +65,7 @@ func healthy() Facts {
 			),
 			Pods:     observation.Known(Pods{}),
 			Budgets:  observation.Known([]Budget{{Namespace: "default", Name: "web", Expected: 3, Healthy: 3, Allowed: 1}}),
-			Pools:    observation.Known([]Pool{{Ref: poolRef()}}),
+			Pools:    observation.Known([]Pool{{Ref: poolRef(), Write: observation.Known(Write{})}}),
 			Webhooks: observation.Known[[]Webhook](nil),
 			Denied:   observation.Known[[]string](nil),
 			Credentials: observation.Known(

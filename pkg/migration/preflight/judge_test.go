@@ -131,7 +131,8 @@ func TestFindingsHaveAStableOrder(t *testing.T) {
 func stories() map[string]story {
 	all := map[string]story{}
 	for _, family := range []map[string]story{
-		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(), disruptionStories(),
+		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(),
+		poolStories(), disruptionStories(),
 		controlPlaneStories(),
 		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(), settingStories(),
 	} {

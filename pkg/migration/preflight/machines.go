@@ -46,6 +46,17 @@ func machineChecks() []check {
 			unseen: unseenPools, find: managed,
 		},
 		{
+			id: "MachineDeploymentRefused", severity: observation.Warning,
+			means: "A webhook refuses a write of a MachineDeployment that changes nothing, so that it cannot be rolled either: this " +
+				"blocks. That no one could ask is a warning.",
+			unseen: unseenWrites, find: refused,
+		},
+		{
+			id: "MachineDeploymentRewritten", severity: observation.Info,
+			means:  "A webhook changes the template of a MachineDeployment at any write: whoever writes it next replaces its Machines.",
+			unseen: unseenPools, find: rewritten,
+		},
+		{
 			id: "AutoscalerPresent", severity: observation.Warning,
 			means: "A cluster-autoscaler changes the number of Machines while they are replaced, and needs the gates of the CSI " +
 				"migration, too.",
@@ -127,6 +138,34 @@ func managed(o Facts, _ time.Time) []observation.Finding {
 			"Let it ignore spec.template.metadata.annotations, or put that annotation there.")...)
 	}
 	return findings
+}
+
+// unseenWrites names one of those whose webhooks could not be asked.
+func unseenWrites(o Facts) string {
+	for _, pool := range o.Pools.Value() {
+		if why := unseen("what webhooks say of a write of "+pool.String(), pool.Write); why != "" {
+			return why
+		}
+	}
+	return unseenPools(o)
+}
+
+func refused(o Facts, _ time.Time) []observation.Finding {
+	var findings []observation.Finding
+	for _, pool := range o.Pools.Value() {
+		if why := pool.Write.Value().Refused; why != "" {
+			findings = append(findings, about([]observation.Ref{pool.Ref}, "A write that changes nothing was refused ("+why+")",
+				"Correct the MachineDeployment, or what the webhook asks: the machine-controller's asks the cloud.")...)
+		}
+	}
+	return severe(observation.Blocking, findings)
+}
+
+func rewritten(o Facts, _ time.Time) []observation.Finding {
+	return about(chosen(o.Pools.Value(), func(p Pool) observation.Ref { return p.Ref }, func(p Pool) bool {
+		return p.Write.Value().Rewritten
+	}), "A webhook changes their templates at any write, and the machine-controller then replaces their Machines",
+		"Write them only when their Machines may be replaced.")
 }
 
 func autoscaled(o Facts, _ time.Time) []observation.Finding {

@@ -71,9 +71,24 @@ func machineStories() map[string]story {
 			wrong:    firstMachine(func(m *observation.Machine) { m.Problem = "CreateError: Quota exceeded for cores" }),
 			severity: observation.Blocking, objects: m1, says: "no room", without: noMachinesSeen,
 		},
+	}
+}
+
+func poolStories() map[string]story {
+	workers := []string{"MachineDeployment kube-system/workers"}
+	return map[string]story{
 		"a tool writes a MachineDeployment": {
 			id: "MachineDeploymentManaged", wrong: pool(func(p *Pool) { p.Tool = "Argo CD" }), severity: observation.Warning,
 			objects: workers, says: "Argo CD", without: noPoolsSeen,
+		},
+		"a webhook refuses any write of a MachineDeployment": {
+			id: "MachineDeploymentRefused", wrong: pool(func(p *Pool) { p.Write = observation.Known(Write{Refused: "no such image"}) }),
+			severity: observation.Blocking, objects: workers, says: "no such image",
+			without: pool(func(p *Pool) { p.Write = observation.Unknown[Write]("timeout") }),
+		},
+		"a webhook changes a template at any write": {
+			id: "MachineDeploymentRewritten", wrong: pool(func(p *Pool) { p.Write = observation.Known(Write{Rewritten: true}) }),
+			severity: observation.Info, objects: workers, says: "at any write", without: noPoolsSeen,
 		},
 		"an autoscaler runs": {
 			id:       "AutoscalerPresent",

@@ -80,7 +80,7 @@ func Scale(w *World, name string, replicas int) {
 func DeletePool(w *World, name string) {
 	for _, d := range w.Machines.Deployments {
 		if d.Name == name {
-			d.Deleting = true
+			d.Delete(w.Now)
 		}
 	}
 }

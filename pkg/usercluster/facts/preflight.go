@@ -125,5 +125,6 @@ func (p *Preflight) Credentials(source observation.Ref) observation.Observed[pre
 // lasting says that nothing of it is about to change by itself.
 func lasting(read preflight.Read) bool {
 	return read.Complete() &&
-		!slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting })
+		!slices.ContainsFunc(read.Services.Value(), func(service preflight.Service) bool { return service.Deleting }) &&
+		!slices.ContainsFunc(read.Pools.Value(), func(pool preflight.Pool) bool { return pool.Write.IsUnknown() })
 }

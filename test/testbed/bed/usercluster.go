@@ -297,7 +297,8 @@ func (u *UserCluster) machineController() []workload {
 	controller, webhook, osm := base, base, base
 	controller.name, controller.healthPort = "machine-controller", 8085
 	controller.args = flags("-node-external-cloud-provider", "-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
-		"-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10), "-health-probe-address", "$(POD_IP):8085")
+		// Pets are from before v1.60.
+		"-boots-standalone=true", "-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10), "-health-probe-address", "$(POD_IP):8085")
 	webhook.name, webhook.healthPort, webhook.healthScheme = "machine-controller-webhook", 9876, corev1.URISchemeHTTPS
 	webhook.args = flags(
 		"-node-external-cloud-provider",

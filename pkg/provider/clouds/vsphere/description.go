@@ -32,7 +32,7 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for " +
 				"StorageClasses of " + inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: slices.Concat(prerequisites(), hazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
+		Hazards: slices.Concat(prerequisites(), hazards(), machineHazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
 		Rules:   versionRules(),
 	}
 }
@@ -120,6 +120,15 @@ func hazards() []manifest.Hazard {
 			Link: csi + "blob/v3.7.2/manifests/vanilla/validatingwebhook.yaml",
 		},
 	}
+}
+
+// machineHazards are about Machines that go.
+func machineHazards() []manifest.Hazard {
+	return []manifest.Hazard{{
+		Text: "The machine-controller deletes the pods with volumes of a Machine that goes, whatever their PodDisruptionBudgets " +
+			"allow, and deletes no virtual machine while its Node has VolumeAttachments: see that volumes are detached before the roll.",
+		Link: "https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/node/poddeletion/pod_deletion.go#L56-L91",
+	}}
 }
 
 // versionHazards are about gates of single minors.

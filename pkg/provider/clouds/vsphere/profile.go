@@ -35,6 +35,8 @@ func (Profile) Facts(version string) observation.Provider {
 		// Neither of them makes any; those of other programs are not touched:
 		// https://github.com/kubernetes/legacy-cloud-providers/blob/v0.29.6/vsphere/vsphere.go#L911
 		SharesLoadBalancerNames: true,
+		// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L613-L640
+		DetachesFirst: true,
 	}
 	switch minor := observation.MinorOf(version); {
 	case minor >= 24 && minor <= 26:

@@ -189,7 +189,8 @@ func TestCanaryIsLikeItsTarget(t *testing.T) {
 metadata: {labels: {a: b}, annotations: {k8c.io/operating-system-profile: osp-ubuntu, argocd.argoproj.io/tracking-id: x,
   cluster.k8s.io/cluster-api-autoscaler-node-group-min-size: "1", machinedeployment.clusters.k8s.io/revision: "3"}}
 spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a: b}}, template: {
-  metadata: {labels: {a: b}, annotations: {forceRestart: "1", x.machine-controller.kubermatic.io/y: z}},
+  metadata: {labels: {a: b, machine.k8s.io/controller: other}, annotations: {forceRestart: "1",
+    x.machine-controller.kubermatic.io/y: z}},
   spec: {metadata: {name: n, labels: {pool: p}}, taints: [{key: t, effect: NoSchedule}], providerID: p,
     providerSpec: {value: {region: r}}}}}`)
 	before := source.DeepCopy()
@@ -203,7 +204,10 @@ spec: {replicas: 7, paused: true, minReadySeconds: 9, selector: {matchLabels: {a
 	g.Expect(canary.Object["spec"]).To(Equal(map[string]any{
 		"replicas": int64(1), "paused": false, "selector": map[string]any{"matchLabels": ours},
 		"template": map[string]any{
-			"metadata": map[string]any{"labels": ours, "annotations": map[string]any{"x.machine-controller.kubermatic.io/y": "z"}},
+			"metadata": map[string]any{
+				"labels":      map[string]any{ucv1.CanaryLabel: "true", "machine.k8s.io/controller": "other"},
+				"annotations": map[string]any{"x.machine-controller.kubermatic.io/y": "z"},
+			},
 			"spec": map[string]any{
 				"metadata": map[string]any{"labels": map[string]any{ucv1.CanaryLabel: "true", "pool": "p"}},
 				"taints": []any{

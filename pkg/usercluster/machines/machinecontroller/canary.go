@@ -16,6 +16,11 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines"
 )
 
+// controllerLabel says which machine-controller a Machine is for: one with -name ignores every other Machine, and would never
+// boot a canary without it.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L376
+const controllerLabel = "machine.k8s.io/controller"
+
 // CreateCanary implements machines.API.
 func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) ([]corev1.Taint, error) {
 	source := &unstructured.Unstructured{}
@@ -53,7 +58,7 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	}
 	ours := map[string]any{ucv1.CanaryLabel: "true"}
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
-	template["metadata"] = map[string]any{"labels": maps.Clone(ours), "annotations": installersOf(annotations)}
+	template["metadata"] = map[string]any{"labels": machineLabels(template), "annotations": installersOf(annotations)}
 	nodeLabels, _, _ := unstructured.NestedStringMap(template, "spec", "metadata", "labels")
 	labels := map[string]any{ucv1.CanaryLabel: "true"}
 	for key, value := range nodeLabels {
@@ -88,6 +93,15 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 		}
 	}
 	return canary, nil
+}
+
+// machineLabels are ours, and the one that names the machine-controller that the Machines of a template are for.
+func machineLabels(template map[string]any) map[string]any {
+	labels := map[string]any{ucv1.CanaryLabel: "true"}
+	if name, found, err := unstructured.NestedString(template, "metadata", "labels", controllerLabel); found && err == nil {
+		labels[controllerLabel] = name
+	}
+	return labels
 }
 
 // installersOf are the annotations whose domain is one of the machine-controller's, the operating-system-manager's and their

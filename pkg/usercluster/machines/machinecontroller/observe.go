@@ -113,7 +113,7 @@ func toMachineDeployment(object *unstructured.Unstructured) observation.MachineD
 	}
 	paused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
 	surge, unavailable, problem := limitsOf(object, int(replicas))
-	return observation.MachineDeployment{
+	deployment := observation.MachineDeployment{
 		Ref:            reads.RefOf(object),
 		Paused:         paused,
 		Deleting:       object.GetDeletionTimestamp() != nil,
@@ -127,6 +127,10 @@ func toMachineDeployment(object *unstructured.Unstructured) observation.MachineD
 		Settled:        settled,
 		Guard:          guardOf(object),
 	}
+	if deleted := object.GetDeletionTimestamp(); deleted != nil {
+		deployment.DeletingSince, deployment.Finalizers = deleted.Time, holders(object.GetFinalizers())
+	}
+	return deployment
 }
 
 // limitsOf are maxSurge and maxUnavailable as the machine-controller resolves them: surge is rounded up and unavailable down, one
@@ -224,10 +228,40 @@ func integerOr(object *unstructured.Unstructured, fallback int64, path ...string
 	}
 }
 
-// foreignFinalizers are those that the machine-controller does not set.
-// https://github.com/kubermatic/machine-controller/blob/v1.61.0/pkg/controller/machine/controller.go
+// operatingSystemManagerFinalizer keeps a MachineDeployment until the operating-system-manager has deleted its bootstrap data.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go#L58
+const operatingSystemManagerFinalizer = "kubermatic.io/cleanup-operating-system-configs"
+
+// holders are the finalizers of a MachineDeployment that is being deleted, without that with which the machine-controller has
+// the garbage collector wait for its MachineSets.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/controller.go#L162
+func holders(finalizers []string) []string {
+	var names []string
+	for _, finalizer := range finalizers {
+		switch finalizer {
+		case metav1.FinalizerDeleteDependents:
+		case operatingSystemManagerFinalizer:
+			names = append(names, finalizer+" of the operating-system-manager")
+		default:
+			names = append(names, finalizer)
+		}
+	}
+	return names
+}
+
+// foreignFinalizers are those that the machine-controller does not set, neither for each Machine nor in its drivers of clouds.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L77-L78
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/rhsm/util.go#L26
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/provider/azure/provider.go#L65-L69
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/provider/openstack/provider.go#L57
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/provider/alibaba/provider.go#L48
 func foreignFinalizers(finalizers []string) []string {
 	return slices.DeleteFunc(slices.Clone(finalizers), func(finalizer string) bool {
-		return finalizer == "machine-delete-finalizer" || finalizer == "machine-node-delete-finalizer"
+		switch finalizer {
+		case "machine-delete-finalizer", "machine-node-delete-finalizer", "kubermatic.io/red-hat-subscription",
+			"kubermatic.io/release-openstack-floating-ip", "kubermatic.io/cleanup-alibaba-instance":
+			return true
+		}
+		return strings.HasPrefix(finalizer, "kubermatic.io/cleanup-azure-")
 	})
 }

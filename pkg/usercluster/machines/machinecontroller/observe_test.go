@@ -92,6 +92,20 @@ spec: {replicas: 0, template: {metadata: {labels: {a: b, machine-template-hash: 
 	}, machines, cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) }))).To(BeEmpty())
 }
 
+func TestFinalizersOfOthersAreTold(t *testing.T) {
+	g := NewWithT(t)
+	machine := machineObject(t, "Machine", "m", `metadata: {finalizers: [machine-delete-finalizer, machine-node-delete-finalizer,
+  kubermatic.io/red-hat-subscription, kubermatic.io/cleanup-azure-vm, kubermatic.io/release-openstack-floating-ip, example.com/keep]}`)
+	g.Expect(toMachine(machine).Finalizers).To(Equal([]string{"example.com/keep"}), "those of its drivers are the machine-controller's")
+
+	deployment := machineObject(t, "MachineDeployment", "md", `metadata: {finalizers: [foregroundDeletion,
+  kubermatic.io/cleanup-operating-system-configs, example.com/keep]}`)
+	g.Expect(toMachineDeployment(deployment).Finalizers).To(BeEmpty(), "nothing is held before it is deleted")
+	deployment.SetDeletionTimestamp(new(metav1.NewTime(start)))
+	g.Expect(toMachineDeployment(deployment)).To(And(HaveField("DeletingSince", BeTemporally("==", start)), HaveField("Finalizers",
+		Equal([]string{"kubermatic.io/cleanup-operating-system-configs of the operating-system-manager", "example.com/keep"}))))
+}
+
 func TestMachineDeploymentIsSettled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +16,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
+// writesTimeout leaves time for all else that preflight reads: a webhook may ask the cloud for each of them.
+const writesTimeout = 5 * time.Second
+
 // Pools reads the MachineDeployments as their owners see them.
 func (a *Adapter) Pools(ctx context.Context) observation.Observed[[]preflight.Pool] {
 	items, err := a.deployments(ctx)
@@ -24,9 +28,13 @@ func (a *Adapter) Pools(ctx context.Context) observation.Observed[[]preflight.Po
 	case err != nil:
 		return observation.Unknown[[]preflight.Pool](reads.Because("listing "+machineDeploymentKind+"s", err))
 	}
+	asking, cancel := context.WithTimeout(ctx, writesTimeout)
+	defer cancel()
 	pools := make([]preflight.Pool, 0, len(items))
 	for i := range items {
-		pools = append(pools, toPool(&items[i]))
+		pool := toPool(&items[i])
+		pool.Write = a.tryWrite(asking, &items[i])
+		pools = append(pools, pool)
 	}
 	slices.SortFunc(pools, func(a, b preflight.Pool) int { return reads.Compare(a.Ref, b.Ref) })
 	return observation.Known(pools)

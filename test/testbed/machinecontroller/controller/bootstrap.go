@@ -13,16 +13,17 @@ import (
 )
 
 // external says how the kubelet of a new instance joins: as the bootstrap Secret
-// of its MachineDeployment says, or, for a Machine that no MachineDeployment
-// owns, as the Machine's own annotation says.
+// of its MachineDeployment says. A Machine that no MachineDeployment owns waits
+// for good; before v1.60 it joined as its own annotation says.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
 func (r *machineReconciler) external(ctx context.Context, machine *machines.Machine) (bool, error) {
 	set := &machines.MachineSet{}
 	if found, err := r.owner(ctx, machine, "MachineSet", set); err != nil || !found {
-		return annotated(machine), err
+		return r.externalAlone(machine, err)
 	}
 	deployment := &machines.MachineDeployment{}
 	if found, err := r.owner(ctx, set, "MachineDeployment", deployment); err != nil || !found {
-		return annotated(machine), err
+		return r.externalAlone(machine, err)
 	}
 	bootstrap := machines.Bootstrap{}
 	for kind, into := range map[string]**corev1.Secret{machines.ConfigSecret: &bootstrap.Config,
@@ -41,8 +42,14 @@ func (r *machineReconciler) external(ctx context.Context, machine *machines.Mach
 	return machines.KubeletIsExternal(deployment, set, bootstrap)
 }
 
-func annotated(machine *machines.Machine) bool {
-	return machine.Annotations[machines.ExternalCloudProviderAnnotation] == "true"
+func (r *machineReconciler) externalAlone(machine *machines.Machine, err error) (bool, error) {
+	switch {
+	case err != nil:
+		return false, err
+	case !r.options.bootsStandalone:
+		return false, &machines.NotReadyError{Reason: "Machine " + machine.Name + " has no MachineDeployment"}
+	}
+	return machine.Annotations[machines.ExternalCloudProviderAnnotation] == "true", nil
 }
 
 // owner reads the controlling owner into out; false if object has none of that

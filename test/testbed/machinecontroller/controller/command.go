@@ -38,6 +38,10 @@ func setup(flags *flag.FlagSet) program.Run {
 	flags.DurationVar(&o.machine.skipEvictionAfter, "skip-eviction-after", 2*time.Hour, "drain no longer than this")
 	flags.DurationVar(&o.machine.joinTimeout, "join-cluster-timeout", 0, "delete a Machine of a MachineSet that has no Node for "+
 		"this long; zero: never")
+	flags.BoolVar(&o.machine.bootsStandalone, "boots-standalone", false, "boot a Machine without MachineDeployment, too, as "+
+		"releases before v1.60 did without an operating-system-manager; the real one has no such flag")
+	flags.BoolVar(&o.machine.drainsNotReady, "drains-not-ready", false, "drain a Node that is not Ready, too, as releases before "+
+		"v1.66.0 did; the real one has no such flag")
 	flags.BoolVar(&o.machine.nodesWithoutAddress, "nodes-without-address", false, "external kubelets have no --node-ip; the real "+
 		"one has no such flag")
 	flags.Uint64Var(&o.machine.oddNodes, "odd-nodes", 0, "seed that draws which in-tree Nodes have no labels; zero: none. The "+

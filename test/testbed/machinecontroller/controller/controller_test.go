@@ -169,21 +169,28 @@ func TestMinReadySecondsDelaysAvailability(t *testing.T) {
 	w.Expect(w.deployment().Status.AvailableReplicas).To(Equal(int32(4)))
 }
 
-func TestStandaloneMachineFollowsItsAnnotation(t *testing.T) {
-	tests := map[string]struct{ external bool }{
-		"an annotation true boots external": {true},
-		"an annotation false boots in-tree": {false},
+func TestStandaloneMachines(t *testing.T) {
+	tests := map[string]struct {
+		boots, external bool
+		nodes           int
+	}{
+		"never boot":                                       {},
+		"an annotation true does not help":                 {external: true},
+		"before v1.60, an annotation true booted external": {boots: true, external: true, nodes: 1},
+		"before v1.60, an annotation false booted in-tree": {boots: true, nodes: 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.stampExternal = test.external
+			w.stampExternal, w.options.bootsStandalone = test.external, test.boots
 			w.Expect(w.client.Create(t.Context(), &machines.Machine{
 				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "alone"},
 			})).To(Succeed())
 			w.steps(4)
-			w.Expect(w.nodes()).To(HaveLen(1))
-			w.Expect(tainted(&w.nodes()[0])).To(Equal(test.external))
+			w.Expect(w.nodes()).To(HaveLen(test.nodes))
+			if test.nodes > 0 {
+				w.Expect(tainted(&w.nodes()[0])).To(Equal(test.external))
+			}
 		})
 	}
 }

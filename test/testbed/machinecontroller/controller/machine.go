@@ -44,6 +44,10 @@ type machineOptions struct {
 	skipEvictionAfter time.Duration
 	// joinTimeout is after how long a Machine of a MachineSet without a Node is deleted; zero: never.
 	joinTimeout time.Duration
+	// bootsStandalone lets a Machine boot that no MachineDeployment owns.
+	bootsStandalone bool
+	// drainsNotReady drains a Node that is not Ready.
+	drainsNotReady bool
 	// nodesWithoutAddress are those of kubelets without --node-ip.
 	nodesWithoutAddress bool
 	// oddNodes is the seed that draws which in-tree Nodes have neither labels nor annotations; zero: none.

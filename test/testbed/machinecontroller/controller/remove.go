@@ -63,7 +63,8 @@ func (r *machineReconciler) drained(ctx context.Context, machine *machines.Machi
 		return true, nil
 	}
 	_, skip := node.Annotations[machines.SkipEvictionAnnotation]
-	if skip || !nodeIsReady(node) {
+	// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L559-L563
+	if skip || !nodeIsReady(node) && !r.options.drainsNotReady {
 		return true, nil
 	}
 	if elsewhere, err := r.otherSchedulableNode(ctx, node); err != nil || !elsewhere {

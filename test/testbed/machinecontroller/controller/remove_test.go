@@ -137,6 +137,22 @@ func TestDrainIsSkipped(t *testing.T) {
 	}
 }
 
+func TestOldReleasesDrainNodesThatAreNotReady(t *testing.T) {
+	w := newWorld(t)
+	w.options.drainsNotReady = true
+	w.pool()
+	victim := w.machines()[0]
+	node := &corev1.Node{}
+	w.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: victim.Name}, node)).To(Succeed())
+	node.Status.Conditions = nil
+	w.Expect(w.client.Status().Update(t.Context(), node)).To(Succeed())
+	w.Expect(w.client.Create(t.Context(), pod("guarded", victim.Name, func(*corev1.Pod) {}))).To(Succeed())
+	w.Expect(w.client.Delete(t.Context(), &victim)).To(Succeed())
+	budget := true
+	w.reconcile(w.guarded(&budget), &victim)
+	w.Expect(w.cloud).To(HaveKey(victim.Name))
+}
+
 func TestLostInstance(t *testing.T) {
 	tests := map[string]struct{ external, nodeStays bool }{
 		"with an external provider the CCM deletes the Node": {true, true},

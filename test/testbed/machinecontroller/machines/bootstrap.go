@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -60,6 +61,7 @@ func secretOf(deployment *MachineDeployment, kind, content string) *corev1.Secre
 			Annotations: map[string]string{
 				BootstrapRevisionAnnotation: deployment.Annotations[RevisionAnnotation],
 				BootstrapOwnerAnnotation:    string(deployment.UID),
+				BootstrapHashAnnotation:     annotationsHash(deployment),
 			},
 		},
 		Type: corev1.SecretTypeOpaque, Immutable: new(true),
@@ -68,12 +70,24 @@ func secretOf(deployment *MachineDeployment, kind, content string) *corev1.Secre
 }
 
 // BootstrapIsCurrent says whether a Secret was made for the MachineDeployment's
-// current revision. Nothing else counts: a changed flag of the
-// operating-system-manager shows only in the next revision.
+// current revision. The machine-controller asks for nothing else.
 func BootstrapIsCurrent(deployment *MachineDeployment, secret *corev1.Secret) bool {
 	return secret != nil && Revision(deployment) > 0 &&
 		secret.Annotations[BootstrapRevisionAnnotation] == deployment.Annotations[RevisionAnnotation] &&
 		secret.Annotations[BootstrapOwnerAnnotation] == string(deployment.UID)
+}
+
+// BootstrapIsToStay says that the operating-system-manager leaves a Secret as it is. Any annotation of the MachineDeployment has
+// it written again, from the flags of now: the next Machine of an old MachineSet may then join in another way.
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go
+// (handleOSCAndSecretsRotation, calculateAnnotationsHash).
+func BootstrapIsToStay(deployment *MachineDeployment, secret *corev1.Secret) bool {
+	return BootstrapIsCurrent(deployment, secret) && secret.Annotations[BootstrapHashAnnotation] == annotationsHash(deployment)
+}
+
+// annotationsHash does not depend on the order: fmt sorts the keys of maps.
+func annotationsHash(deployment *MachineDeployment) string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", deployment.Annotations)))
 }
 
 // NotReadyError says why a Machine cannot boot yet.

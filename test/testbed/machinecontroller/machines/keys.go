@@ -50,6 +50,12 @@ const (
 	BootstrapNamespace = "cloud-init-settings"
 	// BootstrapRevisionAnnotation is the revision a bootstrap Secret was made for.
 	BootstrapRevisionAnnotation = "k8c.io/machine-deployment-revision"
+	// BootstrapHashAnnotation is a digest of all annotations of the
+	// MachineDeployment.
+	BootstrapHashAnnotation = "k8c.io/mdannotations-hash"
+	// ConfigFinalizer keeps a MachineDeployment until the
+	// operating-system-manager has deleted its bootstrap Secrets.
+	ConfigFinalizer = "kubermatic.io/cleanup-operating-system-configs"
 	// BootstrapOwnerAnnotation is the UID of the MachineDeployment, so that the
 	// Secret of a deleted one never serves its namesake.
 	BootstrapOwnerAnnotation = "k8c.io/machine-deployment-uid"

@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/leader"
@@ -82,8 +83,8 @@ func NewReconciler(c client.Client, external bool) reconcile.Reconciler {
 	return &reconciler{client: c, external: external}
 }
 
-// Reconcile writes the bootstrap Secrets if there are none for this revision. They are immutable, so those of another one go
-// first.
+// Reconcile writes the bootstrap Secrets if there are none for this revision and these annotations. They are immutable, so
+// others go first. A finalizer keeps a MachineDeployment until its Secrets are gone.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go
 // (handleOSCAndSecretsRotation).
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -91,12 +92,14 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	err := r.client.Get(ctx, request.NamespacedName, deployment)
 	switch {
 	case apierrors.IsNotFound(err):
-		gone := &machines.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
-		return ctrl.Result{}, r.remove(ctx, machines.RenderBootstrap(gone, false).Secrets())
+		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("read MachineDeployment %s: %w", request.NamespacedName, err)
-	case deployment.DeletionTimestamp != nil || machines.Revision(deployment) == 0:
-		return ctrl.Result{}, nil
+	case deployment.DeletionTimestamp != nil:
+		return ctrl.Result{}, r.cleanUp(ctx, deployment)
+	}
+	if err := r.change(ctx, deployment, controllerutil.AddFinalizer); err != nil || machines.Revision(deployment) == 0 {
+		return ctrl.Result{}, err
 	}
 	for _, secret := range machines.RenderBootstrap(deployment, r.external).Secrets() {
 		if err := r.write(ctx, deployment, secret); err != nil {
@@ -104,6 +107,31 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 	}
 	return ctrl.Result{}, nil
+}
+
+func (r *reconciler) cleanUp(ctx context.Context, deployment *machines.MachineDeployment) error {
+	if !controllerutil.ContainsFinalizer(deployment, machines.ConfigFinalizer) {
+		return nil
+	}
+	if err := r.remove(ctx, machines.RenderBootstrap(deployment, false).Secrets()); err != nil {
+		return err
+	}
+	return r.change(ctx, deployment, controllerutil.RemoveFinalizer)
+}
+
+// change adds or removes the finalizer, and leaves alone what our types do not know.
+func (r *reconciler) change(
+	ctx context.Context, deployment *machines.MachineDeployment, change func(client.Object, string) bool,
+) error {
+	before := deployment.DeepCopy()
+	if !change(deployment, machines.ConfigFinalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := client.IgnoreNotFound(r.client.Patch(ctx, deployment, patch)); err != nil {
+		return fmt.Errorf("change the finalizers of MachineDeployment %s: %w", deployment.Name, err)
+	}
+	return nil
 }
 
 func (r *reconciler) remove(ctx context.Context, secrets []*corev1.Secret) error {
@@ -119,7 +147,7 @@ func (r *reconciler) write(ctx context.Context, deployment *machines.MachineDepl
 	secret := &corev1.Secret{}
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(wanted), secret)
 	switch {
-	case err == nil && machines.BootstrapIsCurrent(deployment, secret):
+	case err == nil && machines.BootstrapIsToStay(deployment, secret):
 		return nil
 	case err == nil:
 		if err := r.remove(ctx, []*corev1.Secret{secret}); err != nil {

@@ -44,6 +44,9 @@ func TestReconcile(t *testing.T) {
 		}
 		return out
 	}
+	annotated, going := deployment("1"), deployment("1")
+	annotated.Annotations["example.com/note"] = "of anyone"
+	going.Finalizers, going.DeletionTimestamp = []string{machines.ConfigFinalizer}, new(metav1.Now())
 	tests := map[string]struct {
 		deployment *machines.MachineDeployment
 		before     []*corev1.Secret
@@ -54,8 +57,9 @@ func TestReconcile(t *testing.T) {
 		"a first revision with the flag is external":      {deployment("1"), nil, true, "external"},
 		"a changed flag alone rewrites nothing":           {deployment("1"), machines.RenderBootstrap(deployment("1"), false).Secrets(), true, "in-tree"},
 		"a new revision is rewritten from the flag":       {deployment("2"), machines.RenderBootstrap(deployment("1"), false).Secrets(), true, "external"},
+		"a changed annotation rewrites it from the flag":  {annotated, machines.RenderBootstrap(deployment("1"), false).Secrets(), true, "external"},
 		"no revision yet means nothing is written":        {deployment(""), nil, true, ""},
-		"the Secret of a deleted MachineDeployment goes":  {nil, machines.RenderBootstrap(deployment("1"), true).Secrets(), true, ""},
+		"the Secret of a deleted MachineDeployment goes":  {going, machines.RenderBootstrap(deployment("1"), true).Secrets(), true, ""},
 		"a deleted MachineDeployment without one is fine": {nil, nil, true, ""},
 	}
 	for name, test := range tests {
@@ -75,6 +79,7 @@ func TestReconcile(t *testing.T) {
 				NamespacedName: client.ObjectKey{Namespace: "kube-system", Name: "pool"},
 			})
 			g.Expect(err).NotTo(HaveOccurred())
+			expectHeld(t, c, test.deployment != nil && test.deployment.DeletionTimestamp == nil)
 			for _, kind := range []string{machines.ConfigSecret, machines.FetchSecret} {
 				secret := &corev1.Secret{}
 				err = c.Get(
@@ -91,6 +96,19 @@ func TestReconcile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expectHeld says that the MachineDeployment has the finalizer; without one, one that is deleted is gone.
+func expectHeld(t *testing.T, c client.Client, held bool) {
+	t.Helper()
+	g, live := NewWithT(t), &machines.MachineDeployment{}
+	err := c.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "pool"}, live)
+	if !held {
+		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "no finalizer is left")
+		return
+	}
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(live.Finalizers).To(ConsistOf(machines.ConfigFinalizer))
 }
 
 func wantedOf(deployment *machines.MachineDeployment, external bool, kind string) *corev1.Secret {
