@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"testing"
+	"time"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/gomega"
@@ -80,6 +81,7 @@ func TestDeletionDuringTheHandoverWaitsForItsEnd(t *testing.T) {
 	w.flip()
 	w.until("the proof of silence", provingSilence, w.playAddons)
 	w.delete()
+	w.clock.Step(3 * time.Second)
 	w.passes(3)
 	w.expectVerdict(kstatus.TerminatingStatus)
 	g.Expect(w.condition("Ready")).To(And(
