@@ -113,8 +113,8 @@ func ensuredServices(o Facts, _ time.Time) []observation.Finding {
 	return []observation.Finding{finding}
 }
 
-// defaultName blocks where the name costs nothing yet, although there may be no load balancer: the first one that the CCM makes has
-// it for good.
+// defaultName blocks where the name costs nothing yet, although there may be no load balancer: the first one that the CCM makes
+// has it for good.
 func defaultName(o Facts, _ time.Time) []observation.Finding {
 	kcm, provider := o.ControlPlane.Value().KCM, o.Provider.Value()
 	name, given := kcm.Arguments.Flag("cluster-name")
