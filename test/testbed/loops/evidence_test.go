@@ -251,6 +251,13 @@ func doubtTests() map[string]evidenceTest {
 			change: func(e *Evidence) { e.Managers[1].EndedAt, e.Samples = at(10.9), nil },
 			doubts: []string{"holder ccm-0_id of Lease cloud-controller-manager is no process that is known"},
 		},
+		"a holder that comes after the time that is asked about is not asked": {
+			change: func(e *Evidence) {
+				e.Terms = append(e.Terms, Term{
+					Cluster: "alpha", Lease: cloudControllerManager, UID: "c", Holder: "ccm-0_id", Transitions: 1, AcquiredAt: at(21),
+				})
+			},
+		},
 		"a Lease without a history is a doubt": {
 			change: func(e *Evidence) { e.Terms, e.Samples = e.Terms[:1], e.Samples[:1] },
 			doubts: []string{"Lease cloud-controller-manager has no history"},

@@ -105,11 +105,14 @@ func (e Evidence) Leaderless(lease string, from, to time.Time) []Spell {
 	return spells
 }
 
-// stints are sorted by when they began.
+// stints are sorted by when they began. A term that began afterwards is not asked: its process counts as ended by then.
 func (e Evidence) stints(now time.Time) (stints []stint, doubts []string) {
 	last := map[string]Term{}
 	byTime := func(a, b Term) int { return a.AcquiredAt.Compare(b.AcquiredAt) }
 	for _, term := range slices.SortedStableFunc(slices.Values(e.Terms), byTime) {
+		if term.AcquiredAt.After(now) {
+			break
+		}
 		before, found := last[term.Lease]
 		if found && before.UID == term.UID && term.Transitions != before.Transitions+1 {
 			doubts = append(doubts, fmt.Sprintf("the history of Lease %s has a hole before its holder %s", term.Lease, term.Holder))
