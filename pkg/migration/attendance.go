@@ -146,10 +146,11 @@ func beginsOfService(in pass.Input, after func(time.Time)) {
 	}
 }
 
-// ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet.
+// ccmLeases tell until when a holder ran the loops, but for that of a CCM which was not let yet. In a rollback no one knows that
+// any more: we may have been killed between opening the fence and saying so.
 func ccmLeases(in pass.Input) []observation.Lease {
-	leases := []observation.Lease{}
-	if lease := in.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && !ccmNotAllowed(in) {
+	leases, allowed := []observation.Lease{}, !ccmNotAllowed(in) || in.Facts.Rollback != nil
+	if lease := in.CCMLease.Value(); (lease.Holder != "" || !lease.RenewTime.IsZero()) && allowed {
 		leases = append(leases, lease)
 	}
 	if lock := in.Lock.Value().Lease; lock.Holder != "" && underLock(in) {
