@@ -163,7 +163,6 @@ func fence() []mutant {
 		in("2 guard", "the guard sleeps when the migration is completed",
 			"evaluate", becomes("StepHandover", `"-"`)),
 		in("2 settled", "whoever reconciles KCM gets no time to do so", "loops.settled", becomes("left Reconciler", "in.Deadlines.Reconciler * 0")),
-		in("2 settled", "a fence that cannot be looked at is closed", "loops.settled", never("Fence IsUnknown")),
 		in("2 settled", "a touch of before the change counts", "loops.settled", judged("Before", "false")),
 		in("2 settled", "a fence that opens again after a contention is not settled", "loops.settled",
 			judged("Guard Failure", "recorded.ContendedAt != nil")),
