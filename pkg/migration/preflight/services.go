@@ -124,7 +124,7 @@ func defaultName(o Facts, _ time.Time) []observation.Finding {
 	case provider.FreesClusterName:
 		return severe(observation.Blocking, about([]observation.Ref{kcm.Ref}, "The CCM names load balancers after its cluster name, "+
 			"kubernetes by default, and takes over those of another cluster of the project with that name", "Set --cluster-name "+
-			"there to a name that no other cluster of the project has; nothing that exists contains the name yet."))
+			"there to a name that no other cluster of the project has; the in-tree provider looks for nothing by that name."))
 	case len(o.loadBalancers()) == 0 || !provider.SharesLoadBalancerNames:
 		return nil
 	}
