@@ -46,12 +46,13 @@ func lines(protocol ucv1.HandoverProtocolChoice) []string {
 	begin := []string{"Probed", "BaselineTaken", "ProcessesRecorded"}
 	switch protocol {
 	case ucv1.SerializedProtocolChoice:
-		return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied")
+		return append(begin, "LeaderEndsLast", "LoopsOff", "Settled", "Silent", "WorkloadAllowed", "FenceOpen", "WorkloadApplied")
 	case ucv1.LeaderMigrationProtocolChoice:
-		return append(begin, "LockAllowed", "KCMArmed", "CCMArmed", "LeaderEndsLast", "LoopsOff", "Silent", "LockTaken", "LockRemoved")
+		return append(begin, "LockAllowed", "KCMArmed", "Settled", "CCMArmed", "LeaderEndsLast", "LoopsOff", "Silent",
+			"LockTaken", "LockRemoved")
 	case ucv1.FencedProtocolChoice, ucv1.AutoProtocol:
 	}
-	return append(begin, "LeaderEndsLast", "LoopsOff", "Silent", "FenceOpen", "Leading")
+	return append(begin, "LeaderEndsLast", "LoopsOff", "Settled", "Silent", "FenceOpen", "Leading")
 }
 
 func protocols() []ucv1.HandoverProtocolChoice {
