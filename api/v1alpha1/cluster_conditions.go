@@ -151,6 +151,8 @@ const (
 	NodesNotReadyReason = "NodesNotReady"
 	// WaitingForLeaderReason surfaces while the CCM does not lead yet.
 	WaitingForLeaderReason = "WaitingForLeader"
+	// LoadBalancersChangingReason surfaces while the cloud changes load balancers that are to be renamed.
+	LoadBalancersChangingReason = "LoadBalancersChanging"
 	// WaitingForMachinesReason surfaces while Machines of a MachineDeployment are being replaced or proven.
 	WaitingForMachinesReason = "WaitingForMachines"
 	// ProvingCanaryReason surfaces while one extra Machine is proven before the others are replaced.
@@ -238,6 +240,9 @@ const (
 	// ComponentUnclaimedReason surfaces when kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and
 	// spec.controlPlane does not say who owns it.
 	ComponentUnclaimedReason = "ComponentUnclaimed"
+	// LoadBalancersNotRenamedReason surfaces when a load balancer cannot get the CCM's name, because another one has it, or the cloud
+	// changes nothing of it.
+	LoadBalancersNotRenamedReason = "LoadBalancersNotRenamed"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
 	InputInvalidReason = "InputInvalid"
 	// InternalErrorReason surfaces when a pass of the controller panicked; nothing is done for this cluster meanwhile.

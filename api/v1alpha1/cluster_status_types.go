@@ -138,18 +138,11 @@ type Facts struct {
 	// defaultStorageClass is how the default StorageClass was judged, once: whoever changes it later is not fought.
 	// +optional
 	DefaultStorageClass *DefaultStorageClassStatus `json:"defaultStorageClass,omitempty"`
-}
 
-// DefaultStorageClassStatus is how the default StorageClass was judged.
-type DefaultStorageClassStatus struct {
-	// name of the default class at that time; empty where no one looked because the CSI driver is someone else's.
+	// renamedLoadBalancers is set when every load balancer that the in-tree provider made has the CCM's name, where
+	// spec.cloud.loadBalancers is Rename. No one looks after that.
 	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-
-	// judgedAt is when.
-	// +optional
-	JudgedAt *metav1.Time `json:"judgedAt,omitempty"`
+	RenamedLoadBalancers *RenamedLoadBalancersStatus `json:"renamedLoadBalancers,omitempty"`
 }
 
 // InheritedConfiguration is what the CCM takes over from KCM.

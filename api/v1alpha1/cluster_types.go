@@ -69,50 +69,6 @@ type ClusterSpec struct {
 	Approval ApprovalSpec `json:"approval,omitempty,omitzero"`
 }
 
-// CloudSpec names the cloud of a user cluster.
-type CloudSpec struct {
-	// providerName is a provider of the catalogue, such as openstack. Immutable.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	ProviderName string `json:"providerName,omitempty"`
-
-	// configSecretRef names the Secret, in this namespace, with the provider's cloud configuration.
-	// +required
-	ConfigSecretRef SecretReference `json:"configSecretRef,omitzero"`
-
-	// clusterName is the value of --cluster-name, which load balancer names derive from. Immutable once set. Default:
-	// what the in-tree KCM uses, so that a migrated cluster keeps its load balancers.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	ClusterName string `json:"clusterName,omitempty"`
-
-	// controllerManager says where the cloud-controller-manager runs.
-	// +optional
-	ControllerManager CloudControllerManagerSpec `json:"controllerManager,omitempty,omitzero"`
-}
-
-// CloudControllerManagerPlacement says in which cluster the cloud-controller-manager runs.
-// +kubebuilder:validation:Enum=UserCluster;ControlPlane
-type CloudControllerManagerPlacement string
-
-const (
-	// InUserCluster means namespace kube-system of the user cluster.
-	InUserCluster CloudControllerManagerPlacement = "UserCluster"
-	// BesideControlPlane means the namespace of the Cluster in the management cluster, where a Hosted control plane is.
-	BesideControlPlane CloudControllerManagerPlacement = "ControlPlane"
-)
-
-// CloudControllerManagerSpec says where the cloud-controller-manager runs.
-type CloudControllerManagerSpec struct {
-	// placement is UserCluster, namespace kube-system of the user cluster, or ControlPlane, the namespace of the Cluster in
-	// the management cluster: its cloud configuration then never gets into the user cluster. The CSI driver is in the user
-	// cluster always. Default is UserCluster. Immutable once the external cloud provider is enabled.
-	// +optional
-	Placement CloudControllerManagerPlacement `json:"placement,omitempty"`
-}
-
 // FeaturesSpec switches optional behaviour of a user cluster on.
 type FeaturesSpec struct {
 	// externalCloudProvider moves the cluster to the external cloud provider. It can never be unset again.

@@ -24,8 +24,9 @@ import (
 type actor struct {
 	writer
 
-	observer *Observer
-	metrics  *Metrics
+	observer      *Observer
+	metrics       *Metrics
+	loadBalancers LoadBalancerRenamer
 }
 
 // act does the one action of the decision, when the proofs that it rests on are kept. Every action is idempotent: a crash in the
@@ -85,6 +86,8 @@ func (a actor) perform(ctx context.Context, s *scope, action outcome.Action) err
 		outcome.ActionStepMachineSet,
 		outcome.ActionReturnMinReady:
 		return s.changeObjects(ctx, action)
+	case outcome.ActionRenameLoadBalancers:
+		return a.loadBalancers.Rename(ctx, s.cloudConfig, action.Renames)
 	case outcome.ActionRelease:
 		return a.release(ctx, s)
 	}

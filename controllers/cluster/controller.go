@@ -42,6 +42,8 @@ type Reconciler struct {
 	Metrics      *Metrics
 	// LookAhead bounds the looks at clusters whose feature is off; the defaults when it is left out.
 	LookAhead LookAheadLimits
+	// LoadBalancers of clouds are renamed by it, where the Observer can look at them.
+	LoadBalancers LoadBalancerRenamer
 	// Suspects are read last and alone; none when it is left out.
 	Suspects *Suspects
 
@@ -57,7 +59,7 @@ func (r *Reconciler) writer() writer {
 }
 
 func (r *Reconciler) actor() actor {
-	return actor{writer: r.writer(), observer: r.Observer, metrics: r.Metrics}
+	return actor{writer: r.writer(), observer: r.Observer, metrics: r.Metrics, loadBalancers: r.LoadBalancers}
 }
 
 func (r *Reconciler) reporter() reporter {

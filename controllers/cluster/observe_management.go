@@ -40,8 +40,8 @@ func (o *Observer) observeManagement(ctx context.Context, s *scope) {
 	facts, _ := o.management.catalogue.Facts(s.Cluster.Spec.Cloud.ProviderName, s.Cluster.Spec.Version)
 	s.Observed.Provider = o.management.observeProfile(ctx, s, facts)
 	s.identity = profile.Identity()
-	data := o.management.observeCloudConfig(ctx, s, profile)
-	o.renderer.render(s, profile, data)
+	s.cloudConfig = o.management.observeCloudConfig(ctx, s, profile)
+	o.renderer.render(s, profile, s.cloudConfig)
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=providerprofiles,verbs=get;list;watch

@@ -24,9 +24,10 @@ import (
 
 // userClusterObserver reads what is in the user cluster, compared with what is beside the Cluster.
 type userClusterObserver struct {
-	management *managementObserver
-	ledger     *controlplane.Ledger
-	deadlines  observation.Deadlines
+	management    *managementObserver
+	ledger        *controlplane.Ledger
+	deadlines     observation.Deadlines
+	loadBalancers LoadBalancerReader
 }
 
 // observe reads from the user cluster. When it cannot be reached, every fact of it is unknown, and why.
@@ -57,6 +58,7 @@ func (u userClusterObserver) observe(ctx context.Context, s *scope) {
 	}
 	s.observeRoll(ctx)
 	s.observeForRollback(ctx)
+	u.observeLoadBalancers(ctx, s)
 }
 
 func (s *scope) observeMachines(ctx context.Context) {

@@ -31,6 +31,8 @@ type ObserverOptions struct {
 	Catalogue *provider.Catalogue
 	// Deadlines are the real ones when they are left out.
 	Deadlines observation.Deadlines
+	// LoadBalancers of clouds; nil where no one renames any.
+	LoadBalancers LoadBalancerReader
 	// RequireCloudConfigLabel takes no Secret for a cloud configuration that does not say so itself.
 	RequireCloudConfigLabel bool
 	// KeepReads lets a pass use again what an earlier one read of what only we write.
@@ -58,6 +60,7 @@ func NewObserver(options ObserverOptions) (*Observer, error) {
 	}
 	o.userCluster = userClusterObserver{
 		management: &o.management, ledger: options.ControlPlane.Ledger, deadlines: options.Deadlines,
+		loadBalancers: options.LoadBalancers,
 	}
 	return o, nil
 }

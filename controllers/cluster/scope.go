@@ -19,6 +19,8 @@ type scope struct {
 	identity  manifest.Identity
 	addons    manifest.Addons
 	inventory []addons.InventoryEntry
+	// cloudConfig is the content of the Secret, for what is done in the cloud.
+	cloudConfig map[string][]byte
 	// renderProblem is why the addons are empty although everything for them is there.
 	renderProblem string
 	// profile is laid over the addons; nil when there is none. profileProblem is why there is one that cannot be.

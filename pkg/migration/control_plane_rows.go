@@ -59,7 +59,8 @@ func markCompleted(in pass.Input) outcome.Outcome {
 
 // finalize takes the in-tree configuration out in a spelling that this and the next minor accept: flags are removed, but for
 // KCM's provider, and the excluded names, which 1.37 does not know any more, go too
-// (https://github.com/kubernetes/kubernetes/pull/138002). The default StorageClass does not wait for whoever changes the flags.
+// (https://github.com/kubernetes/kubernetes/pull/138002). Neither the default StorageClass nor load
+// balancers wait for whoever changes the flags.
 func finalize(in pass.Input) outcome.Outcome {
 	flags := inTreeFlags(in)
 	if flags.Holds {
@@ -72,10 +73,16 @@ func finalize(in pass.Input) outcome.Outcome {
 	if flags.Action != nil {
 		return flags
 	}
-	class := defaultClass(in.With(flags))
-	if class.Action != nil || flags.Holds && !class.Holds {
-		class.Facts, class.Instructions = cmp.Or(class.Facts, flags.Facts), flags.Instructions
-		return class
+	for _, beside := range []func(pass.Input) outcome.Outcome{defaultClass, loadBalancersRenamed} {
+		out := beside(in.With(flags))
+		if out.Holds {
+			continue
+		}
+		if out.Action == nil && !flags.Holds {
+			break
+		}
+		out.Facts, out.Instructions = cmp.Or(out.Facts, flags.Facts), flags.Instructions
+		return out
 	}
 	return flags
 }

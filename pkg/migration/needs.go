@@ -14,9 +14,9 @@ import (
 // rest on it.
 type Needs struct {
 	// What is looked at: the plan before the start, what preflight and, later, the cloud are asked, the canary, StorageClasses, our
-	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, and what only an
-	// rollback rests on.
-	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, Rollback bool
+	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, load balancers
+	// in the cloud, and what only a rollback rests on.
+	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, OldLoadBalancers, Rollback bool
 	// Proof says that what is done or recorded may rest on who runs the cloud loops at this moment, so that a decision to do so is
 	// made of what was read for it.
 	Proof bool
@@ -42,6 +42,7 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		KCMLeaseRight:     loops.LooksAtKCMLeaseRight(facts),
 		Measurements:      rollout.Measures(cluster, now),
 		RegisteredVolumes: wantsRegistered(facts, provider),
+		OldLoadBalancers:  renamesLoadBalancers(cluster, provider),
 		Rollback:          looksForRollback(cluster),
 		Proof:             provesNow(facts),
 		ClosedFence:       provesFence(facts),

@@ -82,11 +82,13 @@ func behindHandover() []Row {
 		{
 			Step: ucv1.StepFinalize,
 			Means: "The in-tree flags are gone from every control-plane component that was found. The default StorageClass was " +
-				"judged.",
+				"judged, and load balancers have the CCM's names where spec.cloud.loadBalancers is Rename.",
 			Conditions: []string{ucv1.InTreeConfigurationRemovedCondition},
-			Actions:    []outcome.ActionKind{outcome.ActionChangeArguments, outcome.ActionSwitchDefaultClass},
-			Records:    []string{"defaultStorageClass"},
-			evaluate:   finalize,
+			Actions: []outcome.ActionKind{
+				outcome.ActionChangeArguments, outcome.ActionSwitchDefaultClass, outcome.ActionRenameLoadBalancers,
+			},
+			Records:  []string{"defaultStorageClass", "renamedLoadBalancers"},
+			evaluate: finalize,
 		},
 	}
 }

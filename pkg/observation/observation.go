@@ -73,6 +73,9 @@ type Observation struct {
 	// StorageClasses are looked at while the default one is to be judged.
 	StorageClasses Observed[[]StorageClass]
 
+	// OldLoadBalancers are looked at in the cloud while they are to be renamed.
+	OldLoadBalancers Observed[[]OldLoadBalancer]
+
 	// Findings are those of package preflight, until the first Machine is replaced.
 	Findings Observed[[]Finding]
 

@@ -37,9 +37,10 @@ type Provider struct {
 	// SharesLoadBalancerNames says that the in-tree provider finds load balancers that the CCM made, by the name of the
 	// cluster.
 	SharesLoadBalancerNames bool
-	// KeepsOldLoadBalancers says that the CCM goes on with load balancers that the in-tree provider made, and never deletes them,
-	// because of their names.
-	KeepsOldLoadBalancers bool
+	// LoadBalancerNames is the format of the names that the CCM gives load balancers, of the cluster's name, and the namespace and
+	// the name of the Service. It is set where the CCM goes on with load balancers that the in-tree provider made, and never deletes
+	// them because of their names.
+	LoadBalancerNames string
 	// FreesClusterName says that the CCM has the name of the cluster in the names of load balancers, and the in-tree provider has it
 	// in the names of nothing that it looks for: until the CCM leads the name may be changed.
 	FreesClusterName bool

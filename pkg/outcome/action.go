@@ -69,6 +69,8 @@ const (
 	ActionReturnMinReady ActionKind = "ReturnMinReady"
 	// ActionSwitchDefaultClass takes the default from StorageClasses and gives it to another one.
 	ActionSwitchDefaultClass ActionKind = "SwitchDefaultClass"
+	// ActionRenameLoadBalancers gives load balancers in the cloud the CCM's names.
+	ActionRenameLoadBalancers ActionKind = "RenameLoadBalancers"
 	// ActionRelease lets a deleted Cluster go.
 	ActionRelease ActionKind = "Release"
 )
@@ -97,6 +99,14 @@ type Action struct {
 	Lease *observation.Lease
 	// DefaultClass is the name of the one object that becomes the default; none of the others is it afterwards.
 	DefaultClass string
+	// Renames are what the load balancers of the objects get, in the order of the objects.
+	Renames []Rename
+}
+
+// Rename of a load balancer in the cloud.
+type Rename struct {
+	// ID of the load balancer, which has to be called From; no other one may be called To.
+	ID, From, To string
 }
 
 // VersionOf an object; empty: the action has none.

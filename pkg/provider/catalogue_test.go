@@ -57,7 +57,7 @@ func earlyFacts() map[string]facts {
 		"OpenStack while its provider is in-tree": {"openstack", "v1.25.16", observation.Provider{
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
-			KeepsOldLoadBalancers: true, FreesClusterName: true,
+			LoadBalancerNames: "kube_service_%s_%s_%s", FreesClusterName: true,
 			DefaultClass:    observation.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
 			RetiredGates:    []string{"CSIMigration", "CSIMigrationOpenStack"},
 			MigratedPlugins: []string{"kubernetes.io/cinder"},
@@ -67,7 +67,7 @@ func earlyFacts() map[string]facts {
 			Name: "openstack", CanMigrate: true, LastInTreeMinor: 25, InTreeName: "openstack",
 			ProviderIDPrefix: "openstack://", CSIDrivers: []string{"cinder.csi.openstack.org"},
 			DefaultClass:   observation.DefaultClass{Name: "openstack-cinder-csi", Plugin: "kubernetes.io/cinder"},
-			CloudNodeLater: true, KeepsOldLoadBalancers: true, FreesClusterName: true,
+			CloudNodeLater: true, LoadBalancerNames: "kube_service_%s_%s_%s", FreesClusterName: true,
 			VersionProblem: "there is no OpenStack cloud-controller-manager for Kubernetes 1.23 in the catalogue, which covers 1.24 to " +
 				"1.36: change the cluster's version, or update the controller",
 		}},

@@ -31,7 +31,8 @@ func (c *Controller) Act(p Pass) bool {
 		outcome.ActionRemoveCanary,
 		outcome.ActionMarkMachines,
 		outcome.ActionStepMachineSet,
-		outcome.ActionReturnMinReady:
+		outcome.ActionReturnMinReady,
+		outcome.ActionRenameLoadBalancers:
 		return c.actOnEach(p)
 	case outcome.ActionChangeArguments, outcome.ActionKeepLeader, outcome.ActionTouch:
 		w.ControlPlane.change(action)
@@ -67,6 +68,8 @@ func (c *Controller) actOnEach(p Pass) bool {
 		return c.removeCanary(p.Decision)
 	case outcome.ActionSwitchDefaultClass:
 		return c.switchDefaultClass(p)
+	case outcome.ActionRenameLoadBalancers:
+		return c.rename(p)
 	default:
 		return c.mark(p.Decision)
 	}

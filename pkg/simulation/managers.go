@@ -46,6 +46,7 @@ type Cloud struct {
 	w *World
 
 	Services      []*Service
+	OldNames      OldNames
 	loadBalancers map[string]string
 	// BrokenUntil is how long it answers no question about instances.
 	BrokenUntil time.Time
@@ -198,12 +199,13 @@ func (ccm *CCM) Leader() *Process {
 }
 
 // stepServices is the service loop of whoever runs it: a load balancer's name derives from the cluster's name, so a
-// manager that was told another one makes all of them again.
+// manager that was told another one makes all of them again, and so does an in-tree provider when they were renamed.
 func (cl *Cloud) stepServices() {
 	names := []string{}
 	for _, p := range cl.w.ControlPlane.Processes {
 		if p.RunsLoops() && p.Elects && slices.Contains(p.Loops, observation.ServiceLoop) {
 			names = append(names, p.arguments["cluster-name"])
+			cl.missRenamed()
 		}
 	}
 	leader, inherited := cl.w.CCM.Leader(), cl.w.CCM.Inherited
@@ -213,6 +215,15 @@ func (cl *Cloud) stepServices() {
 	for _, clusterName := range names {
 		for _, s := range cl.Services {
 			cl.ensureLoadBalancer(clusterName+"-"+s.Name, s)
+		}
+	}
+}
+
+// missRenamed is what an in-tree provider does that does not find a load balancer by its old name.
+func (cl *Cloud) missRenamed() {
+	for _, s := range cl.Services {
+		if cl.OldNames.Renamed[s.UID] {
+			cl.ensureLoadBalancer("again-"+s.UID, s)
 		}
 	}
 }

@@ -115,6 +115,7 @@ func (c *Controller) modelled() observation.Observation {
 	if w.Baseline != nil {
 		o.Baseline, o.Proofs = observation.Known(*w.Baseline), observation.Known(w.observeProofs())
 	}
+	o.OldLoadBalancers = w.Cloud.OldNames.observe(w, o)
 	o.Bootstraps = w.Bootstraps.observe(rollout.BootstrapsOf(o, w.Now))
 	o.Registered = observation.Known(w.Storage.observeRegistered(o.Inventory.Value()))
 	o.Gone = observation.Known(w.Storage.observeGone(baseline.MissingOf(o.Baseline, o.Inventory)))
@@ -126,7 +127,7 @@ func (w *World) Provider() observation.Provider {
 	if w.real != nil {
 		return w.real.Observation.Provider.Value()
 	}
-	return observation.Provider{
+	provider := observation.Provider{
 		Name:                    "simcloud",
 		CanMigrate:              true,
 		LastInTreeMinor:         30,
@@ -139,6 +140,10 @@ func (w *World) Provider() observation.Provider {
 		RegisteredBy:            w.Traits.RegisteredBy,
 		DefaultClass:            observation.DefaultClass{Name: CSIClass, Plugin: InTreePlugin},
 	}
+	if w.Traits.OldLoadBalancers {
+		provider.SharesLoadBalancerNames, provider.LoadBalancerNames = false, balancerNames
+	}
+	return provider
 }
 
 func (c *Controller) observeControlPlane() observation.ControlPlane {

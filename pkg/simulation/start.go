@@ -49,6 +49,9 @@ func (s *Start) complete(o *observation.Observation) {
 	if needs.RegisteredVolumes && seen.Registered.IsUnknown() {
 		o.Registered = seen.Registered
 	}
+	if needs.OldLoadBalancers {
+		unseen(&o.OldLoadBalancers, seen.OldLoadBalancers)
+	}
 	unseen(&o.ForeignCCMs, seen.ForeignCCMs)
 	unseen(&o.StorageClasses, seen.StorageClasses)
 	unseen(&o.Canary, seen.Canary)

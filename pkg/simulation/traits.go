@@ -16,6 +16,8 @@ type Traits struct {
 	KCMIsSomeoneElse bool
 	// CloudNodeLater is the catalogue's: the CCM starts without its loop cloud-node.
 	CloudNodeLater bool
+	// OldLoadBalancers is the catalogue's: the in-tree provider names load balancers in another way than the CCM.
+	OldLoadBalancers bool
 	// RegisteredBy is the catalogue's: the CSI driver has to register the cluster's volume, which is of the in-tree plugin.
 	RegisteredBy string
 	// UnreadBootstrap is why no bootstrap data can be read.

@@ -65,7 +65,7 @@ func NewWorld(now time.Time, rng *rand.Rand) *World {
 	w.ControlPlane, w.Leases, w.CCM, w.Addons = &ControlPlane{w: w}, &Leases{w: w}, &CCM{w: w}, &Addons{w: w}
 	w.Machines, w.rollouts, w.Bootstraps = &Machines{w: w}, &Rollouts{w: w}, &Bootstraps{w: w}
 	w.Nodes, w.Canary = &Nodes{w: w, joined: map[string]*Node{}}, &Canary{w: w}
-	w.Cloud, w.Storage = &Cloud{w: w, loadBalancers: map[string]string{}}, &Storage{w: w}
+	w.Cloud, w.Storage = &Cloud{w: w, OldNames: newOldNames(), loadBalancers: map[string]string{}}, &Storage{w: w}
 	return w
 }
 

@@ -21,6 +21,15 @@ type addressGuard struct {
 	resolve    func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
+// Dialer is for what else a tenant may have the manager connect to, such as the API of a cloud: by the rules for user clusters.
+func Dialer(allow Allow, management *ManagementServer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return newGuard(allow, management).dial
+}
+
+func newGuard(allow Allow, management *ManagementServer) *addressGuard {
+	return &addressGuard{allowed: allow.Addresses, management: management, resolve: net.DefaultResolver.LookupNetIP}
+}
+
 func (g *addressGuard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, ControlContext: g.control}
 	return dialer.DialContext(ctx, network, address)

@@ -39,12 +39,7 @@ const (
 // address that was not judged, or is read without bound.
 func newTransport(config *rest.Config, options Options) (http.RoundTripper, *bounded, error) {
 	config = rest.CopyConfig(config)
-	guard := &addressGuard{
-		allowed:    options.Allow.Addresses,
-		management: options.ManagementServer,
-		resolve:    net.DefaultResolver.LookupNetIP,
-	}
-	config.Dial = guard.dial
+	config.Dial = Dialer(options.Allow, options.ManagementServer)
 	if config.Proxy == nil {
 		config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil } // Without one, that of the environment is used.
 	}

@@ -26,6 +26,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/loadbalancers"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
@@ -58,6 +59,8 @@ type world struct {
 	checker          *conformance.Checker
 	// connects says that a pass asks for a connection: the Cluster has its finalizer.
 	connects bool
+	// loadBalancers are renamed by it.
+	loadBalancers *loadbalancers.Cloud
 }
 
 // alpha is the name of the Cluster of every world.
@@ -111,11 +114,11 @@ func (w *world) restart() {
 func (w *world) observeBy(catalogue *provider.Catalogue) {
 	w.t.Helper()
 	observer, err := cluster.NewObserver(cluster.ObserverOptions{
-		Client: w.manager, Live: w.manager, Catalogue: catalogue,
+		Client: w.manager, Live: w.manager, Catalogue: catalogue, LoadBalancers: w.loadBalancers,
 		ControlPlane: &controlplane.Reader{Live: w.manager, Ledger: w.ledger, Clock: w.clock},
 	})
 	NewWithT(w.t).Expect(err).NotTo(HaveOccurred())
-	w.reconciler.Observer = observer
+	w.reconciler.Observer, w.reconciler.LoadBalancers = observer, w.loadBalancers
 	w.reconciler.Planner = cluster.NewPlanner(observer, w.manager, w.registry, w.clock)
 }
 

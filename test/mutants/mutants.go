@@ -37,6 +37,7 @@ const (
 	userClusterPackage       = "pkg/usercluster"
 	addonsPackage            = "pkg/usercluster/addons"
 	factsPackage             = "pkg/usercluster/facts"
+	balancersPackage         = "pkg/loadbalancers"
 	leasesPackage            = "pkg/usercluster/leases"
 	machinesPackage          = "pkg/usercluster/machines"
 	machineControllerPackage = "pkg/usercluster/machines/machinecontroller"
@@ -53,6 +54,7 @@ func mutants() []mutant {
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), rollback(), rolledBackLock(), attendance(),
 		rolledBackMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
+		renamedLoadBalancers(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(),

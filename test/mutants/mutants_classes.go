@@ -19,3 +19,22 @@ func defaultClasses() []mutant {
 			"Reader.SwitchDefaultClass", never("isDefault")),
 	}
 }
+
+// Rule 8: load balancers get the CCM's names when no way leads back, and no name that another one has.
+func renamedLoadBalancers() []mutant {
+	const rule = "8 names"
+	return []mutant{
+		in(rule, "load balancers are renamed while the migration can be rolled back",
+			"renamesLoadBalancers", without("CompletedAt")).
+			and("volumeMigration", begins("if out := loadBalancersRenamed(in); out.Action != nil {\nreturn out\n}")),
+		in(rule, "they are looked at for ever", "renamesLoadBalancers", without("RenamedLoadBalancers")),
+		in(rule, "a cloud that cannot be asked has none", "loadBalancersRenamed", never("known")),
+		in(rule, "a name is given that another one has", "sortedForRename", never("Holders")),
+		in(rule, "one of two of the same name is renamed", "sortedForRename", judged("Twins", "len(balancer.Holders) > 0")),
+		in(rule, "one is renamed again while the cloud changes it", "sortedForRename", never("Changing")),
+		of(balancersPackage, rule, "a name that was taken a moment ago is given", "octavia.rename", never("taken")),
+		of(balancersPackage, rule, "one that someone else renamed loses that name", "octavia.rename", never("From")),
+		of(balancersPackage, rule, "one that goes counts as the Service's", "goes", never("balancer")),
+		of(balancersPackage, rule, "only the first page is read", "octavia.byName", becomes("mostBalancers", "0")),
+	}
+}

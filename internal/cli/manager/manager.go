@@ -27,6 +27,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/loadbalancers"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/webhooks"
@@ -150,13 +151,14 @@ func setupController(
 	if len(o.waits) > 0 {
 		log.Info("waits that prove something are shortened: this is for testbeds only", "waits", o.waits)
 	}
+	balancers := loadbalancers.Cloud{Dial: usercluster.Dialer(o.allow, server)}
 	observer, err := cluster.NewObserver(cluster.ObserverOptions{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Catalogue: catalogue,
 		ControlPlane: &controlplane.Reader{
 			Live: mgr.GetAPIReader(), Ledger: ledger, Clock: clock.RealClock{}, Deadlines: deadlines, Changes: changes,
 		},
 		KeepReads: true,
-		Deadlines: deadlines, RequireCloudConfigLabel: o.requireCloudConfigLabel,
+		Deadlines: deadlines, RequireCloudConfigLabel: o.requireCloudConfigLabel, LoadBalancers: balancers,
 	})
 	if err != nil {
 		return err
@@ -165,7 +167,7 @@ func setupController(
 		Observer: observer, Client: mgr.GetClient(), UserClusters: registry,
 		Planner:  cluster.NewPlanner(observer, mgr.GetClient(), registry, clock.RealClock{}),
 		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
-		LookAhead: o.lookAhead, Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
+		LoadBalancers: balancers, LookAhead: o.lookAhead, Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)

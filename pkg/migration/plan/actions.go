@@ -17,6 +17,8 @@ const (
 	// forceRestartPath is the field that has the machine-controller replace Machines.
 	forceRestartPath = "spec.template.metadata.annotations[forceRestart]"
 	defaultClassPath = "metadata.annotations[storageclass.kubernetes.io/is-default-class]"
+	// theCloud is where load balancers are.
+	theCloud = "cloud"
 )
 
 // conditional actions clear up behind others. Whether there is something to clear up no one can know before.
@@ -91,10 +93,24 @@ func actionOf(in Input, pass simulation.Foreseen, applied map[string]bool) Actio
 			}
 			return []FieldChange{{Path: defaultClassPath, From: "true", To: "false"}}
 		})
+	case outcome.ActionRenameLoadBalancers:
+		planned.Objects = renamed(action)
 	default:
 		planned.Objects = objects(action.Objects, Change, nil)
 	}
 	return planned
+}
+
+func renamed(action outcome.Action) []Object {
+	list := make([]Object, 0, len(action.Objects))
+	for i, service := range action.Objects {
+		list = append(list, Object{
+			Object: service.String(), Operation: Change,
+			Changes: []FieldChange{{Path: "name of its load balancer", From: action.Renames[i].From, To: action.Renames[i].To}},
+			Note:    "the in-tree provider does not find it by the new name: the point of no return is passed before",
+		})
+	}
+	return list
 }
 
 func clusterOf(action outcome.Action) string {
@@ -102,6 +118,8 @@ func clusterOf(action outcome.Action) string {
 	case outcome.ActionTakeBaseline, outcome.ActionRestoreAnnotations, outcome.ActionRelease, outcome.ActionKeepLeader,
 		outcome.ActionTouch:
 		return managementCluster
+	case outcome.ActionRenameLoadBalancers:
+		return theCloud
 	case outcome.ActionChangeArguments:
 		if !action.Arguments.InUserCluster {
 			return managementCluster

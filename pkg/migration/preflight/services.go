@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -94,10 +95,15 @@ func sharedAddresses(o Facts, _ time.Time) []observation.Finding {
 }
 
 func oldLoadBalancers(o Facts, _ time.Time) []observation.Finding {
-	keeps := o.Provider.Value().KeepsOldLoadBalancers
-	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return keeps && len(s.Ingress) > 0 }),
+	keeps := o.Provider.Value().LoadBalancerNames != ""
+	old := chosen(o.loadBalancers(), serviceName, func(s Service) bool { return keeps && len(s.Ingress) > 0 })
+	if o.Cluster.Spec.Cloud.LoadBalancers == ucv1.RenameLoadBalancers {
+		return severe(observation.Info, about(old, "Their load balancers get the CCM's names when the migration is completed, in step "+
+			"Finalize: the in-tree provider does not find them after that", ""))
+	}
+	return about(old,
 		"Their load balancers keep the names of the in-tree provider, by which the CCM never deletes them, nor changes internal ones",
-		"Rename them when status.step is Finished: the runbook has the commands.")
+		"Set spec.cloud.loadBalancers: Rename, or rename them when status.step is Finished: the runbook has the commands.")
 }
 
 func ensuredServices(o Facts, _ time.Time) []observation.Finding {

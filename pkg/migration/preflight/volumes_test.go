@@ -128,7 +128,9 @@ func serviceStories() map[string]story {
 		},
 		"the CCM keeps load balancers": {
 			id: "LoadBalancerNeverDeleted", given: fine,
-			wrong:    func(o *Facts) { edit(&o.Provider, func(p *observation.Provider) { p.KeepsOldLoadBalancers = true }) },
+			wrong: func(o *Facts) {
+				edit(&o.Provider, func(p *observation.Provider) { p.LoadBalancerNames = "lb_%s_%s_%s" })
+			},
 			severity: observation.Warning, objects: web, says: "never deletes them", without: noServicesSeen,
 		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},

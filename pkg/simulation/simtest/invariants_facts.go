@@ -26,6 +26,9 @@ func (i *invariants) persisting(w *World, p pass) {
 	if before.DefaultStorageClass == nil {
 		i.judged(p, after)
 	}
+	if before.RenamedLoadBalancers == nil && after.RenamedLoadBalancers != nil {
+		i.checkRenamed(w)
+	}
 	if after.Baseline != nil && w.Baseline == nil {
 		i.fail("fact baseline is persisted, but the baseline is not stored")
 	}
@@ -108,6 +111,9 @@ func lasting(f ucv1.Facts) map[string]string {
 	}
 	if f.DefaultStorageClass != nil {
 		facts["defaultStorageClass"] = f.DefaultStorageClass.Name
+	}
+	if f.RenamedLoadBalancers != nil {
+		facts["renamedLoadBalancers"] = moment(f.RenamedLoadBalancers.FinishedAt)
 	}
 	if f.Baseline != nil {
 		facts["baseline"] = f.Baseline.Digest

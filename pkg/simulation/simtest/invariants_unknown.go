@@ -23,6 +23,10 @@ func restsOn() map[outcome.ActionKind][]string {
 		outcome.ActionRemoveLock:         {"Lock", "ControlPlane", "Addons", "KCMLease"},
 		outcome.ActionOpenFence:          {"Fence", "ControlPlane", "Nodes", "Addons", "CCMLease", "OtherManagers"},
 		outcome.ActionSwitchDefaultClass: {"StorageClasses", "Provider"},
+		outcome.ActionRenameLoadBalancers: {
+			"OldLoadBalancers",
+			"Provider",
+		},
 		outcome.ActionCreateCanary: {
 			"StorageClasses",
 			"Provider",

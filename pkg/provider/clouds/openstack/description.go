@@ -19,7 +19,7 @@ func (Profile) Describe() manifest.Description {
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
 		NodeNames:  "The server of the project has the Node's name; two servers of one name are an error.",
 		LoadBalancers: "New ones are called kube_service_CLUSTER_NAMESPACE_SERVICE. The in-tree provider's, called a and the " +
-			"Service's UID, are found, kept and never deleted, unless you rename them (LoadBalancerNeverDeleted). The in-tree provider " +
+			"Service's UID, are found, kept and never deleted, unless spec.cloud.loadBalancers is Rename. The in-tree provider " +
 			"finds none of the new ones.",
 		Routes: "Needs router-id. Static routes of the router within --cluster-cidr whose next hop is no Node are deleted.",
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go

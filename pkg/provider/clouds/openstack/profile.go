@@ -33,9 +33,9 @@ func (Profile) Facts(version string) observation.Provider {
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go
 		SharesLoadBalancerNames: false,
 		// It deletes those called kube_service_… only (L2116), and takes one of another name for one that several Services share,
-		// which an internal one may not be (L1734):
+		// which an internal one may not be (L1734). The format is that of L96 and L370, and the same in 1.24.6:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/loadbalancer.go#L2116
-		KeepsOldLoadBalancers: true,
+		LoadBalancerNames: "kube_service_%s_%s_%s",
 		// The in-tree provider has it in the names of new volumes, which it finds by their IDs, and in descriptions; routes have no
 		// names:
 		// https://github.com/kubernetes/kubernetes/blob/v1.25.16/pkg/volume/cinder/cinder_util.go (CreateVolume)
