@@ -113,7 +113,8 @@ func storageClass() *storagev1.StorageClass {
 
 func sidecars(release driverRelease) manifest.Sidecars {
 	return manifest.Sidecars{
-		Attacher: manifest.Sidecar{Tag: release.attacher},
+		// All Nodes of a cluster that is drained do so at once, as in deploy/kubernetes/base/controller.yaml of its tags.
+		Attacher: manifest.Sidecar{Tag: release.attacher, Timeout: "6m", Arguments: []string{"--worker-threads=100"}},
 		Provisioner: manifest.Sidecar{Tag: release.provisioner, Arguments: []string{
 			"--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata",
 		}},

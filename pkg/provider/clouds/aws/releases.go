@@ -53,8 +53,10 @@ type driverRelease struct {
 	attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
-// driverOf a minor. Provisioner 6 and resizer 2 list VolumeAttributesClasses of storage.k8s.io/v1 and do not start where
-// these are not served: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/2813
+// driverOf a minor. Provisioner 6 and resizer 2 do without VolumeAttributesClasses where storage.k8s.io/v1 has none of them; those
+// before serve the ones of v1beta1 there, which a cluster may use:
+// https://github.com/kubernetes-csi/external-provisioner/blob/v6.0.0/cmd/csi-provisioner/csi-provisioner.go#L210-L216
+// https://github.com/kubernetes-csi/external-resizer/blob/v2.0.0/cmd/csi-resizer/main.go#L154-L164
 func driverOf(minor int) driverRelease {
 	if minor < attributesMinor {
 		return driverRelease{"v1.52.1", "v4.10.0", "v5.3.0", "v1.14.0", "v8.4.0", "v2.17.0", "v2.15.0"}

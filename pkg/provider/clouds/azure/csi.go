@@ -48,7 +48,7 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	node := onNode(controller, "azure-disk-csi-node", 29603)
 	controller.Name, controller.Mounts = "azure-disk-csi-controller", []string{secrets[0].Name}
 	controller.Arguments = append(common(), "--allow-empty-cloud-config=false")
-	controller.Rules = []rbacv1.PolicyRule{classRule()}
+	controller.Rules = append([]rbacv1.PolicyRule{classRule()}, snapshotRules(release)...)
 	node.Mounts = []string{secrets[1].Name}
 	if release.tag != "v1.29.12" {
 		// It would take a taint away that no one sets here, and need to patch all Nodes for that. 1.29 does not know the flag.
@@ -63,7 +63,9 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	sidecars := sidecars(release)
 	sidecars.Snapshotter.Timeout = "20m"
 	// One attachment changes the whole machine, and so waits for others of the same Node.
-	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m"}
+	// All Nodes of a cluster that is drained do so at once:
+	// https://github.com/kubernetes-sigs/azuredisk-csi-driver/blob/v1.34.5/deploy/csi-azuredisk-controller.yaml
+	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m", Arguments: []string{"--worker-threads=1000"}}
 	sidecars.Provisioner.Arguments = append(
 		sidecars.Provisioner.Arguments,
 		"--feature-gates=Topology=true",
@@ -100,7 +102,8 @@ func file(files map[string][]byte, release driverRelease) manifest.CSI {
 	controller.Arguments = append(common(), "--allow-empty-cloud-config=false")
 	// It keeps the key of a storage account in a Secret beside the PersistentVolumeClaim, in whatever Namespace that is, as the
 	// in-tree plugin did. The parameter storeAccountKey of a StorageClass, with the value false, avoids it.
-	controller.Rules = []rbacv1.PolicyRule{manifest.Rule("", "secrets", "get", "create"), classRule()}
+	controller.Rules = append([]rbacv1.PolicyRule{manifest.Rule("", "secrets", "get", "create"), classRule()},
+		snapshotRules(release)...)
 	// The same keys, to mount with them: the names of the Secrets and their Namespaces are not known beforehand.
 	node.Rules = []rbacv1.PolicyRule{manifest.Rule("", "secrets", "get")}
 	sidecars := sidecars(release)
@@ -168,6 +171,15 @@ func common() []string {
 // https://github.com/kubernetes-csi/external-resizer/blob/v2.2.0/cmd/csi-resizer/main.go#L139-L151
 func classRule() rbacv1.PolicyRule {
 	return manifest.Rule(storagev1.GroupName, "volumeattributesclasses", "get", "list", "watch")
+}
+
+// snapshotRules are for the provisioner from 6.2 on, which keeps a snapshot by a finalizer while a volume is made of it:
+// https://github.com/kubernetes-csi/external-provisioner/blob/v6.2.0/deploy/kubernetes/rbac.yaml
+func snapshotRules(release driverRelease) []rbacv1.PolicyRule {
+	if release.provisioner < "v6.2" {
+		return nil
+	}
+	return []rbacv1.PolicyRule{manifest.Rule("snapshot.storage.k8s.io", "volumesnapshots", "watch", "update")}
 }
 
 func sidecars(release driverRelease) manifest.Sidecars {

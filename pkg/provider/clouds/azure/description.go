@@ -164,6 +164,11 @@ func clusterHazards() []manifest.Hazard {
 			Link: diskIssues + "pull/3670",
 		},
 		{
+			Text: "Unmanaged disks (kind Shared or Dedicated of an azureDisk volume, blobs in a storage account) are not served by " +
+				"the CSI driver. Copy their data to managed disks before you migrate.",
+			Link: "https://github.com/kubernetes/csi-translation-lib/blob/v0.36.0/plugins/azure_disk.go",
+		},
+		{
 			Text: "The node plugin of Azure File may read all Secrets, because the keys of storage accounts are in the Namespaces of " +
 				"the claims.",
 			Link: "https://github.com/kubernetes-sigs/azurefile-csi-driver/blob/master/deploy/v1.35.7/rbac-csi-azurefile-node.yaml",

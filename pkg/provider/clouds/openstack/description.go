@@ -84,6 +84,11 @@ func hazards(source string) []manifest.Hazard {
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L212",
 		},
 		{
+			Text: "An Octavia without tags (API before 2.5) takes load balancers of the in-tree provider at the first look only: then " +
+				"each change of such a Service is refused. Set spec.cloud.loadBalancers: Rename.",
+			Link: source + "/blob/v1.36.0/pkg/openstack/loadbalancer.go#L1718",
+		},
+		{
 			Text: "A cloud without Octavia or Neutron in its catalogue ends the CCM: set enabled=false in section LoadBalancer.",
 			Link: source + "/blob/v1.36.0/pkg/openstack/openstack.go#L347",
 		},
