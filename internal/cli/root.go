@@ -9,6 +9,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/manager"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/plan"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/register"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/render"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/report"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
@@ -33,6 +34,7 @@ func Command() *cobra.Command {
 		report.Inventory(),
 		leadermigration.Command(),
 		plan.Command(),
+		register.Command(),
 		render.Command(),
 		report.Status(),
 		render.Versions(),

@@ -33,6 +33,7 @@ const (
 	overlayPackage           = "pkg/provider/overlay"
 	managersPackage          = "pkg/provider/managers"
 	vspherePackage           = "pkg/provider/clouds/vsphere"
+	registrationPackage      = "pkg/registration"
 	rolloutPackage           = "pkg/rollout"
 	userClusterPackage       = "pkg/usercluster"
 	addonsPackage            = "pkg/usercluster/addons"
@@ -53,7 +54,7 @@ func mutants() []mutant {
 	return slices.Concat(
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
 		facts(), locks(), staticEnds(), instructed(), migrationLock(), pointOfNoReturn(), rollback(), rolledBackLock(), attendance(),
-		rolledBackMachines(), profiles(), placements(), versionRules(), others(), addresses(), defaultClasses(), shared(),
+		rolledBackMachines(), profiles(), placements(), proposals(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		renamedLoadBalancers(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),

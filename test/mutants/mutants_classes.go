@@ -35,6 +35,5 @@ func renamedLoadBalancers() []mutant {
 		of(balancersPackage, rule, "a name that was taken a moment ago is given", "octavia.rename", never("taken")),
 		of(balancersPackage, rule, "one that someone else renamed loses that name", "octavia.rename", never("From")),
 		of(balancersPackage, rule, "one that goes counts as the Service's", "goes", never("balancer")),
-		of(balancersPackage, rule, "only the first page is read", "octavia.byName", becomes("mostBalancers", "0")),
 	}
 }
