@@ -71,7 +71,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster conformance-addons control-planes command-lines kcm-releases
+EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover command-lines kcm-releases
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -92,10 +92,13 @@ conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver o
 	done
 
 .PHONY: control-planes
-control-planes: ## Play the demo with control planes of older minors, and with the oldest a hand-over of each protocol.
+control-planes: ## Play the demo with control planes of older minors that had in-tree providers.
 	@for release in $(OLDER_RELEASES); do \
 		hack/binaries.sh _output/$$release demo $$release; _output/$$release/testbed demo $(ARGS); \
 	done
+
+.PHONY: oldest-handover
+oldest-handover: ## Hand over by each protocol with control planes of the oldest minor.
 	@hack/binaries.sh _output/$(OLDEST_RELEASE) demo $(OLDEST_RELEASE)
 	@_output/$(OLDEST_RELEASE)/testbed handover --run='^(fenced|serialized|leadermigration)-kcm-3-lease-15$$' $(ARGS)
 
