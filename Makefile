@@ -71,14 +71,18 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster conformance-addons control-planes kcm-releases
+EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover command-lines kcm-releases
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
 
 # Releases whose modules build with our Go: of the minors of the catalogue, and of those before 1.30 with in-tree providers.
 CATALOGUE_RELEASES ?= 1.31.4 1.32.5 1.33.13 1.34.4 1.35.4 1.36.4
-OLDER_RELEASES ?= 1.28.15 1.29.15
+OLDER_RELEASES ?= 1.25.0 1.28.15 1.29.15
+# The last minor with OpenStack in-tree has other names, flags and gates than those of today. The first release of it: not every
+# module of the last one could be had from the proxy.
+OLDEST_RELEASE ?= 1.25.0
+OLDEST_NEXT_RELEASE ?= 1.26.0
 .PHONY: conformance-addons
 conformance-addons: binaries-demo ## Prove the catalogue on the kube-apiserver of every minor from 1.30 on.
 	go test -count=1 ./test/conformance/addons
@@ -92,6 +96,17 @@ control-planes: ## Play the demo with control planes of older minors that had in
 	@for release in $(OLDER_RELEASES); do \
 		hack/binaries.sh _output/$$release demo $$release; _output/$$release/testbed demo $(ARGS); \
 	done
+
+.PHONY: oldest-handover
+oldest-handover: ## Hand over by each protocol with control planes of the oldest minor.
+	@hack/binaries.sh _output/$(OLDEST_RELEASE) demo $(OLDEST_RELEASE)
+	@_output/$(OLDEST_RELEASE)/testbed handover --run='^(fenced|serialized|leadermigration)-kcm-3-lease-15$$' $(ARGS)
+
+.PHONY: command-lines
+command-lines: binaries-test ## Run the oldest minor with each command line of a migration, and the next one with the last of them.
+	@for release in $(OLDEST_RELEASE) $(OLDEST_NEXT_RELEASE); do hack/binaries.sh _output/$$release demo $$release; done
+	TEST_RELEASE=$(CURDIR)/_output/$(OLDEST_RELEASE) TEST_NEXT_RELEASE=$(CURDIR)/_output/$(OLDEST_NEXT_RELEASE) \
+		go test -count=1 -v -tags=commandlines -run CommandLines ./test/conformance/releases
 
 # A release of KCM that is known as bad.
 KCM_RELEASES ?= 1.31.0

@@ -4,7 +4,8 @@
 #   binaries.sh BIN_DIR demo|apiserver|controllers RELEASE
 # demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, and manager
 # is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
-# make test-extra; apiserver is its kube-apiserver alone, and controllers that and KCM, both as released.
+# make test-extra; apiserver is its kube-apiserver alone, and controllers that and KCM, both as released. The management
+# cluster is never older than 1.28, which the README asks for: the demo of an older release has that of the work tree.
 #
 # A program that was built from the same sources by the same Go is not built again, whatever it was built for.
 set -euo pipefail
@@ -18,6 +19,9 @@ mkdir -p "$1/.built"
 bin=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 go_version=$(go env GOVERSION)
+# Libraries of CCMs before 1.27 are called in another way, see test/kubernetes/cmd/cloud-controller-manager.
+release_minor=${release#1.} release_minor=${release_minor%%.*} tags=()
+[[ -z $release || $release_minor -ge 27 ]] || tags=(-tags=before_1_27)
 
 # A row is a program: its module below test/kubernetes, the seconds of its first build on 2 cores after those above it
 # and without downloads, the module whose release is its version, its package. Programs of the modules next and aws go
@@ -50,6 +54,8 @@ make_modules() {
 	if [[ $wanted == demo ]]; then
 		rm -rf "$modules"/{cmd,simcloud}
 		cp -r test/kubernetes/{cmd,simcloud} "$modules"
+		# go mod tidy looks at the files of all tags.
+		((${#tags[@]} == 0)) || rm "$modules/cmd/cloud-controller-manager/run.go"
 	fi
 	[[ ! -e $modules/go.sum ]] || return 0
 	head -n 1 test/kubernetes/go.mod >"$modules/go.mod"
@@ -109,7 +115,7 @@ build() {
 	next) flags+=(-gcflags=all=-dwarf=false) ;;
 	esac
 	(cd "$modules/$module" &&
-		go build "${flags[@]}" -buildvcs=false -ldflags "$(ldflags "$version")" -o "$bin/$program" "$package")
+		go build "${flags[@]}" "${tags[@]}" -buildvcs=false -ldflags "$(ldflags "$version")" -o "$bin/$program" "$package")
 	echo "$(sources "$module") $program" >"$bin/.built/$name@$module"
 }
 
@@ -182,3 +188,7 @@ fi
 for program in "${own[@]}"; do
 	build_own "$program"
 done
+if [[ $wanted == demo && -n $release && $release_minor -lt 28 ]]; then
+	hack/binaries.sh _output/bin demo
+	ln -sfn "$PWD/_output/bin" "$bin/management"
+fi

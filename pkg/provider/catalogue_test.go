@@ -206,7 +206,7 @@ func TestVersionProblems(t *testing.T) {
 		"a version without a patch":          {"openstack", "1.30", `"1.30" is not a version of Kubernetes`},
 		"another major":                      {"openstack", "2.30.0", `"2.30.0" is not a version of Kubernetes`},
 		"no version":                         {"simcloud", "", `"" is not a version of Kubernetes`},
-		"simcloud before the testbed begins": {"simcloud", "1.27.16", "Kubernetes 1.27: the testbed is 1.28 to 1.30"},
+		"simcloud before the testbed begins": {"simcloud", "1.24.17", "Kubernetes 1.24: the testbed is 1.25 to 1.30"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -234,5 +234,5 @@ func TestMinors(t *testing.T) {
 	azure, _ := builtIn().Lookup("azure")
 	g.Expect(minors(azure)).To(Equal([]int{24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}))
 	simcloud, _ := builtIn().Lookup("simcloud")
-	g.Expect(minors(simcloud)).To(Equal([]int{28, 29, 30}))
+	g.Expect(minors(simcloud)).To(Equal([]int{25, 26, 28, 29, 30}))
 }

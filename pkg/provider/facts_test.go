@@ -13,7 +13,7 @@ func TestFactsAreWhatTheRulesSay(t *testing.T) {
 		"only the migration is refused":    {"openstack", "1.26.15", "is the last with the in-tree provider openstack", ""},
 		"both for want of a CCM":           {"openstack", "1.37.0", "is the last with", "Kubernetes 1.37"},
 		"each with what is to be done":     {"vsphere", "1.27.16", "upgrade with the in-tree provider to 1.28", "create the cluster with 1.28"},
-		"a link stands behind each reason": {"simcloud", "1.27.16", "the testbed is 1.28 to 1.30 (https://", "the testbed is 1.28 to 1.30 (https://"},
+		"a link stands behind each reason": {"simcloud", "1.24.17", "the testbed is 1.25 to 1.30, without 1.27 (https://", "the testbed is 1.25 to 1.30, without 1.27 (https://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -3,16 +3,19 @@ package releases
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
 
-// Table has a row for each minor of Kubernetes from First on, without a gap.
+// Table has a row for each minor of Kubernetes from First on.
 type Table[T any] struct {
 	// CCM is what the cloud-controller-manager is called in a sentence, such as AWS.
 	CCM   string
 	First int
 	Rows  []T
+	// Empty are the minors in between for which there is nothing, whatever their rows have.
+	Empty []int
 	// Why is the reason that a minor has no row, where there is more to say than what the catalogue covers; else it is empty.
 	Why func(minor int) string
 }
@@ -26,7 +29,7 @@ func (t Table[T]) For(version string) (row T, minor int, err error) {
 	if err != nil {
 		return row, 0, err
 	}
-	if minor < t.First || minor > t.Last() {
+	if minor < t.First || minor > t.Last() || slices.Contains(t.Empty, minor) {
 		return row, 0, t.missing(minor)
 	}
 	return t.Rows[minor-t.First], minor, nil

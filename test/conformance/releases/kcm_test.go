@@ -65,48 +65,72 @@ func TestKCMWithoutInTreeProvider(t *testing.T) {
 // release is KCM of one and a control plane for it.
 type release struct {
 	version, program string
-	supervisor       *process.Supervisor
-	cluster          *apiserver.Cluster
-	client           client.Client
+	// servers is the folder of kube-apiserver.
+	servers    string
+	supervisor *process.Supervisor
+	cluster    *apiserver.Cluster
+	client     client.Client
 }
 
-// newRelease has kube-apiserver of the same release where there is one, as the version skew policy asks for.
+// newRelease is the one that hack/binaries.sh built into the folder, or else KCM of the next minor.
 func newRelease(t *testing.T) *release {
 	t.Helper()
-	g := NewWithT(t)
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	g.Expect(assets).NotTo(BeEmpty(), "KUBEBUILDER_ASSETS does not name the directory that make binaries-test fills: run make test")
-	r := &release{supervisor: process.NewSupervisor()}
-	t.Cleanup(r.supervisor.Close)
-	servers := assets
-	var program string
 	if built := os.Getenv(folder); built != "" {
-		servers, program = built, filepath.Join(built, kcm)
-	} else {
-		next, err := filepath.Glob(filepath.Join(assets, "v1.*", kcm))
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(next).To(HaveLen(1), "make binaries-test builds KCM of the next minor")
-		program = next[0]
+		return newReleaseIn(t, built)
 	}
-	r.program = program
+	g := NewWithT(t)
+	next, err := filepath.Glob(filepath.Join(assets(t), "v1.*", kcm))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(next).To(HaveLen(1), "make binaries-test builds KCM of the next minor")
+	return startRelease(t, assets(t), next[0])
+}
+
+// newReleaseIn has kube-apiserver of the same release, as the version skew policy asks for.
+func newReleaseIn(t *testing.T, built string) *release {
+	t.Helper()
+	return startRelease(t, built, filepath.Join(built, kcm))
+}
+
+func assets(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("KUBEBUILDER_ASSETS")
+	NewWithT(t).Expect(folder).NotTo(
+		BeEmpty(), "KUBEBUILDER_ASSETS does not name the directory that make binaries-test fills: run make test",
+	)
+	return folder
+}
+
+// startRelease starts a control plane, whose kube-apiserver is in a folder, for a KCM.
+func startRelease(t *testing.T, servers, program string) *release {
+	t.Helper()
+	g := NewWithT(t)
+	r := &release{supervisor: process.NewSupervisor(), servers: servers, program: program}
+	t.Cleanup(r.supervisor.Close)
 	says, err := exec.CommandContext(t.Context(), program, "--version").Output()
 	g.Expect(err).NotTo(HaveOccurred())
 	r.version = strings.TrimPrefix(strings.TrimSpace(string(says)), "Kubernetes ")
+	r.cluster = r.control(t)
+	r.client, err = client.New(r.cluster.AdminConfig(), client.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	return r
+}
 
+// control is a control plane of its own, whose API server has these flags, too.
+func (r *release) control(t *testing.T, flags ...string) *apiserver.Cluster {
+	t.Helper()
+	g := NewWithT(t)
 	binaries := t.TempDir()
-	for name, from := range map[string]string{"etcd": assets, "kube-apiserver": servers} {
+	for name, from := range map[string]string{"etcd": assets(t), "kube-apiserver": r.servers} {
 		path, err := filepath.Abs(filepath.Join(from, name))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(os.Symlink(path, filepath.Join(binaries, name))).To(Succeed())
 	}
-	r.cluster, err = apiserver.Start(t.Context(), apiserver.Options{
-		Name: "release", Index: 1, Dir: t.TempDir(), BinDir: binaries, Supervisor: r.supervisor,
+	cluster, err := apiserver.Start(t.Context(), apiserver.Options{
+		Name: "release", Index: 1, Dir: t.TempDir(), BinDir: binaries, Supervisor: r.supervisor, APIServerArgs: flags,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(r.cluster.Stop)
-	r.client, err = client.New(r.cluster.AdminConfig(), client.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
-	return r
+	t.Cleanup(cluster.Stop)
+	return cluster
 }
 
 func (r *release) start(t *testing.T, flags ...string) *process.Process {

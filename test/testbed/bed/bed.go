@@ -1,6 +1,7 @@
 package bed
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -36,6 +37,8 @@ type Options struct {
 	Dir string
 	// BinDir holds the binaries that 'make binaries-test' builds.
 	BinDir string
+	// ManagementBinDir holds those of the management cluster's control plane; BinDir does when it is empty.
+	ManagementBinDir string
 	// ConfigDir is the config/ folder of the project.
 	ConfigDir string
 	// LeaseDuration of the user clusters' controller managers.
@@ -130,7 +133,8 @@ func (b *Bed) start() error {
 	}
 	b.options.Progress("starting the management cluster")
 	b.Management, err = apiserver.Start(b.ctx, apiserver.Options{
-		Name: ManagementName, Index: b.index(1), Dir: filepath.Join(b.options.Dir, ManagementName), BinDir: b.options.BinDir,
+		Name: ManagementName, Index: b.index(1), Dir: filepath.Join(b.options.Dir, ManagementName),
+		BinDir:     cmp.Or(b.options.ManagementBinDir, b.options.BinDir),
 		Supervisor: b.supervisor, WithScheduler: true, WithControllerManager: true, Audited: b.options.Audited,
 	})
 	if err != nil {
@@ -188,6 +192,9 @@ func (b *Bed) metricsTLS(name string) *tls.Config {
 }
 
 func (b *Bed) startKubelet(name string, index int, config *rest.Config, manifests string) error {
+	// It writes what a kubelet of now does: API servers of older minors warn of the fields that they do not know.
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{}
 	k, err := kubelet.New(kubelet.Options{
 		Cluster: name, Index: index, Config: config, RunDir: b.options.Dir, BinDir: b.options.BinDir, StaticPodDir: manifests,
 		Supervisor: b.supervisor, OutliveForceDelete: b.options.OutliveForceDelete, Log: b.options.Log.WithName("kubelet-" + name),

@@ -110,7 +110,9 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 			ProviderID: instance.ProviderID,
 			Taints:     []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}},
 		},
-		Status: corev1.NodeStatus{Addresses: addresses(instance.Addresses)},
+		Status: corev1.NodeStatus{
+			Addresses: addresses(instance.Addresses), NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubeletVersion()},
+		},
 	})
 }
 

@@ -54,12 +54,17 @@ func BedOptions(root, folder string, lease time.Duration, progress func(string))
 	if err != nil {
 		return bed.Options{}, err
 	}
+	// Beside programs that are too old for a management cluster, hack/binaries.sh puts others for it.
+	programs, management := filepath.Dir(self), filepath.Join(filepath.Dir(self), bed.ManagementName)
+	if _, err := os.Stat(management); err != nil {
+		management = ""
+	}
 	dir := filepath.Join(root, "_output", folder)
 	if err := os.RemoveAll(dir); err != nil {
 		return bed.Options{}, err
 	}
 	return bed.Options{
-		Dir: dir, BinDir: filepath.Dir(self), ConfigDir: filepath.Join(root, "config"),
+		Dir: dir, BinDir: programs, ManagementBinDir: management, ConfigDir: filepath.Join(root, "config"),
 		LeaseDuration: lease, Progress: progress,
 	}, nil
 }

@@ -111,5 +111,9 @@ func hazards(source string) []manifest.Hazard {
 				"Keep it: volumes and servers of such a cloud have zones of different names.",
 			Link: source + "/blob/v1.36.0/docs/cinder-csi-plugin/using-cinder-csi-plugin.md#block-storage",
 		},
+		{
+			Text: "Gate InTreePluginOpenStackUnregister is unknown to 1.31: take it off all components before they are upgraded to that.",
+			Link: "https://github.com/kubernetes/kubernetes/blob/v1.30.14/pkg/features/kube_features.go#L1094",
+		},
 	}
 }

@@ -3,16 +3,11 @@ package main
 import (
 	"os"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	cloudprovider "k8s.io/cloud-provider"
-	"k8s.io/cloud-provider/app"
 	"k8s.io/cloud-provider/app/config"
-	"k8s.io/cloud-provider/names"
-	"k8s.io/cloud-provider/options"
-	"k8s.io/component-base/cli"
-	cliflag "k8s.io/component-base/cli/flag"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // metrics of client-go
-	_ "k8s.io/component-base/metrics/prometheus/version"  // metric of the version
+	"k8s.io/component-base/metrics/prometheus/controllers"
+	_ "k8s.io/component-base/metrics/prometheus/version" // metric of the version
 	"k8s.io/klog/v2"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/kubernetes/simcloud"
@@ -20,17 +15,9 @@ import (
 
 func main() {
 	simcloud.Register("cloud-controller-manager")
-	// Its port would be bound on all addresses, but on one machine several run.
-	noWebhooks := 0
-	defaults, err := options.NewCloudControllerManagerOptionsWithProviderDefaults(
-		options.ProviderDefaults{WebhookBindPort: &noWebhooks},
-	)
-	if err != nil {
-		klog.Fatalf("make the default options: %v", err)
-	}
-	command := app.NewCloudControllerManagerCommand(defaults, initialize, app.DefaultInitFuncConstructors,
-		names.CCMControllerAliases(), cliflag.NamedFlagSets{}, wait.NeverStop)
-	os.Exit(cli.Run(command))
+	// The first releases of 1.25 count what they run, and show it to no one; later ones have registered it already.
+	controllers.Register()
+	os.Exit(run())
 }
 
 func initialize(completed *config.CompletedConfig) cloudprovider.Interface {
