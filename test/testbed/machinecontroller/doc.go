@@ -12,8 +12,7 @@
 //	next leader          at once: it gives the     15 to 30 s after the last one
 //	                     Lease back                ended, although rolled out
 //	next Node            looked for every second   woken by Nodes, else after 30 s
-//	bootstrap Secrets    replaced at once          away for up to seconds while the
-//	                                               operating-system-manager rotates
+//	bootstrap Secrets    replaced at once          away for a moment, about 0.3 s
 //	drain                looks again after 2 s     after 10 s
 //	instance             deleted at once           looked for again after 10 s
 //	Machine.providerID   the cloud's               kubermatic://..., or none
