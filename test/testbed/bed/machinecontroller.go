@@ -42,6 +42,8 @@ func (u *UserCluster) machineController() []workload {
 	webhook.name, webhook.healthPort, webhook.args = machineControllerWebhook, webhookPort, u.webhookArgs()
 	webhook.healthScheme = corev1.URISchemeHTTPS
 	osm.name, osm.healthPort, osm.args = operatingSystemManager, 8086, u.osmArgs()
+	// As in their own manifests: /healthz of the real controller lists all Nodes, which a busy machine does not do in a second.
+	controller.healthPath, osm.healthPath = "/readyz", "/readyz"
 	for _, w := range []*workload{&controller, &webhook, &osm} {
 		w.program = w.name
 	}
