@@ -21,7 +21,7 @@ export GOFLAGS := $(GOFLAGS) "-toolexec=env GOGC=off GOMEMLIMIT=2GiB"
 .PHONY: help
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36m<target>\033[0m\n"} \
-		/^[a-z-]+:.*##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
+		/^[a-z0-9-]+:.*##/ {printf "  \033[36m%-22s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 
 ##@ See it
@@ -117,15 +117,17 @@ kcm-releases: binaries-test ## Run KCM of releases that are known as bad, with w
 		TEST_RELEASE=$(CURDIR)/_output/$$release go test -count=1 -v ./test/conformance/releases; \
 	done
 
-# The folder has the programs machine-controller and webhook of a release of github.com/kubermatic/machine-controller, whose
-# provider fake gives each Machine an instance: with the Machine's name, the provider ID simcloud://NAME, and the address 10.x.y.z
-# of the first three bytes of its UID.
-MACHINE_CONTROLLER ?=
-.PHONY: real-machine-controller
-real-machine-controller: binaries-test ## Roll beside the real machine-controller in the folder MACHINE_CONTROLLER.
-	@test -x "$(MACHINE_CONTROLLER)/machine-controller" || { echo "MACHINE_CONTROLLER names no folder with its programs" >&2; exit 2; }
-	MACHINE_CONTROLLER="$(abspath $(MACHINE_CONTROLLER))" go test -count=1 -timeout=20m -v -tags=realmachinecontroller \
-		-run 'RealMachineController' ./test/integration
+# Checkouts of github.com/kubermatic/machine-controller and, if it is to be the real one, too, operating-system-manager.
+SOURCE ?=
+OSM_SOURCE ?=
+REAL := $(CURDIR)/_output/machine-controller
+.PHONY: e2e-machine-controller
+e2e-machine-controller: binaries-test ## Play the demo and the rolls with the real machine-controller in the checkout SOURCE.
+	hack/machine-controller.sh $(BIN) $(REAL) "$(SOURCE)" $(if $(OSM_SOURCE),"$(OSM_SOURCE)")
+	$(REAL)/testbed demo $(SEEDED) $(ARGS)
+	KUBEBUILDER_ASSETS=$(REAL) go test -count=1 -timeout=60m -v ./test/e2e/roll \
+		-args -ginkgo.timeout=59m -ginkgo.label-filter='breaker || objectives || plan' $(if $(SEED),-ginkgo.seed=$(SEED))
+	KUBEBUILDER_ASSETS=$(REAL) go test -count=1 -timeout=20m -v -tags=realmachinecontroller -run 'RealMachineController' ./test/integration
 
 # Built first: go run would end with a line of its own, after the counts.
 .PHONY: verify-images

@@ -189,6 +189,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // The safety nets behind the watches; jitter keeps a fleet from coming back at once.
 const (
+	firstRetry = 5 * time.Millisecond // as controller-runtime does
 	afterVerb  = 500 * time.Millisecond
 	connecting = 5 * time.Second
 	measuring  = 5 * time.Second // no watch tells of the events of Services

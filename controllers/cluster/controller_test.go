@@ -44,6 +44,21 @@ func TestTheNextPassIsInTimeForALateNode(t *testing.T) {
 	}
 }
 
+// The webhook of the machine-controller kept a refusal for five minutes, and the next try came almost three minutes after that.
+func TestAnActionThatIsRefusedIsTriedAgainEveryMinute(t *testing.T) {
+	g, limiter := NewWithT(t), retries()
+	request := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "user-alpha", Name: "alpha"}}
+	waited := time.Duration(0)
+	for range 100 {
+		last := limiter.When(request)
+		g.Expect(last).To(BeNumerically("<=", working))
+		waited += last
+	}
+	g.Expect(waited).To(BeNumerically(">", 80*working), "not more often either")
+	limiter.Forget(request)
+	g.Expect(limiter.When(request)).To(Equal(firstRetry), "after a pass without an error")
+}
+
 func TestTheEventsOfServicesAreLookedAtHoweverLongTheWaitIs(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{Pass: status.Pass{Decision: migration.Decision{Wait: &outcome.Wait{Reason: "Soaking", After: time.Hour}}}}

@@ -6,6 +6,7 @@ import (
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,8 +44,14 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.UserClusters.Events(), &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(r.Planner.made, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, LogConstructor: logOf(mgr)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: retries(), LogConstructor: logOf(mgr)}).
 		Complete(r)
+}
+
+// retries come at least once a minute, as passes of a Cluster that waits do: what refused an action says nothing when it would
+// not any more, and by default the next try after an outage of some minutes comes up to 17 minutes later.
+func retries() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, working)
 }
 
 // wakes says which Clusters a change in the management cluster wakes.

@@ -3,8 +3,9 @@
 package integration_test
 
 import (
-	"encoding/hex"
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,13 +22,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/boot"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/upstream"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
 const (
@@ -38,7 +45,8 @@ const (
 	// realPause is how long a person pauses the MachineDeployment in the middle.
 	realPause = 40 * time.Second
 
-	setRevision = "machinedeployment.clusters.k8s.io/revision"
+	// realTenant is the cluster as simcloud knows it.
+	realTenant = "real"
 )
 
 // What the breaker is for: without it the machine-controller replaces everything by Nodes that no one initializes.
@@ -57,7 +65,7 @@ func TestTheRealMachineControllerNeedsABreaker(t *testing.T) {
 	m.until("nothing that serves", func(c realCount) bool { return c.serving == 0 && c.unproven == 3 })
 }
 
-// The breaker beside the real machine-controller and its webhook, which are in the folder MACHINE_CONTROLLER: while no new Node
+// The breaker beside the real machine-controller and its webhook: while no new Node
 // is initialized every old Machine stays, whatever the machine-controller calls available; then the roll goes on and ends.
 func TestBreakerHoldsBesideTheRealMachineController(t *testing.T) {
 	g := NewWithT(t)
@@ -106,13 +114,15 @@ func TestBreakerHoldsBesideTheRealMachineController(t *testing.T) {
 	g.Expect(m.deployment("pool").Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(0)), "given back")
 }
 
-// realMachines are the real programs, and the test in the place of clouds, kubelets, the CCM and the operating-system-manager.
+// realMachines are the real programs and simcloud, and the test in the place of kubelets, the CCM and the
+// operating-system-manager.
 type realMachines struct {
-	w                     *world
-	folder, kubeconfig    string
-	webhook               envtest.WebhookInstallOptions
-	supervisor            *process.Supervisor
-	controller, admission *process.Process
+	w                       *world
+	kubeconfig, cloudConfig string
+	cloud                   *simcloud.Server
+	webhook                 envtest.WebhookInstallOptions
+	supervisor              *process.Supervisor
+	controller, admission   *process.Process
 	// external is the flag that both have; rolls says that our controller passes, and initializes that the CCM does its work.
 	external, rolls, initializes bool
 	began                        time.Time
@@ -125,21 +135,30 @@ type realCount struct{ old, created, proven, unproven, serving int }
 func newRealMachines(w *world) *realMachines {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	m := &realMachines{w: w, began: time.Now(), folder: os.Getenv("MACHINE_CONTROLLER"), supervisor: process.NewSupervisor()}
-	g.Expect(m.folder).NotTo(BeEmpty(), "MACHINE_CONTROLLER does not name a folder with machine-controller and webhook")
+	m := &realMachines{w: w, began: time.Now(), supervisor: process.NewSupervisor(), cloud: simcloud.New(simcloud.Options{Log: io.Discard})}
+	url, err := m.cloud.Start("127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	w.t.Cleanup(func() { _ = m.cloud.Stop() })
+	m.cloud.AddCluster(realTenant, "token")
+	m.cloudConfig = filepath.Join(w.t.TempDir(), "cloud.conf")
+	content := fmt.Appendf(nil, "endpoint=%s\ncluster=%s\ntoken=token\n", url, realTenant)
+	g.Expect(os.WriteFile(m.cloudConfig, content, 0o600)).To(Succeed())
 	w.t.Cleanup(m.supervisor.Close)
 	identity, err := w.user.plane.AddUser(envtest.User{Name: "machine-controller", Groups: []string{"system:masters"}}, nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	content, err := identity.KubeConfig()
+	content, err = identity.KubeConfig()
 	g.Expect(err).NotTo(HaveOccurred())
 	m.kubeconfig = filepath.Join(w.t.TempDir(), "kubeconfig")
 	g.Expect(os.WriteFile(m.kubeconfig, content, 0o600)).To(Succeed())
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
 	g.Expect(client.IgnoreAlreadyExists(w.user.client.Create(w.t.Context(), namespace))).To(Succeed())
 
-	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: "machine-controller.kubermatic.io"},
-		Webhooks:   []admissionregistrationv1.MutatingWebhook{admits("machines"), admits("machinedeployments")},
+	configuration := upstream.Webhooks("", nil)
+	for at := range configuration.Webhooks {
+		// What installs it makes an address of this.
+		asked := &configuration.Webhooks[at].ClientConfig
+		asked.Service = &admissionregistrationv1.ServiceReference{Namespace: metav1.NamespaceSystem, Name: "webhook", Path: asked.URL}
+		asked.URL = nil
 	}
 	m.webhook = envtest.WebhookInstallOptions{
 		LocalServingHost: "127.0.0.1", LocalServingPort: lowPort(g),
@@ -148,7 +167,24 @@ func newRealMachines(w *world) *realMachines {
 	g.Expect(m.webhook.Install(w.user.config)).To(Succeed())
 	w.t.Cleanup(func() { _ = m.webhook.Cleanup() })
 	m.start()
+	played := &boot.Machines{
+		Client: w.user.client, Instances: m.instances, Version: "1.30.14", Clock: clock.RealClock{}, Log: logr.Discard(),
+	}
+	ctx, stop := context.WithCancel(w.t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = played.Run(ctx) }()
+	w.t.Cleanup(func() { stop(); <-ended })
 	return m
+}
+
+func (m *realMachines) instances() []cloud.Instance {
+	var all []cloud.Instance
+	for _, instance := range m.cloud.Snapshot(realTenant).Instances {
+		all = append(all, cloud.Instance{
+			Name: instance.Name, ID: instance.ID, ProviderID: instance.ProviderID, Addresses: instance.Addresses, UserData: instance.UserData,
+		})
+	}
+	return all
 }
 
 // lowPort is free: the webhook reads its port as an integer of 16 bits with a sign.
@@ -162,24 +198,6 @@ func lowPort(g Gomega) int {
 	}
 	g.Expect(false).To(BeTrue(), "a port is free")
 	return 0
-}
-
-func admits(resource string) admissionregistrationv1.MutatingWebhook {
-	path, group := "/"+resource, machines.GroupVersion()
-	return admissionregistrationv1.MutatingWebhook{
-		Name: resource + ".machine-controller.kubermatic.io", AdmissionReviewVersions: []string{"v1"},
-		FailurePolicy: new(admissionregistrationv1.Fail), SideEffects: new(admissionregistrationv1.SideEffectClassNone),
-		// What installs it makes an address of this.
-		ClientConfig: admissionregistrationv1.WebhookClientConfig{
-			Service: &admissionregistrationv1.ServiceReference{Namespace: metav1.NamespaceSystem, Name: "webhook", Path: &path},
-		},
-		Rules: []admissionregistrationv1.RuleWithOperations{{
-			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-			Rule: admissionregistrationv1.Rule{
-				APIGroups: []string{group.Group}, APIVersions: []string{group.Version}, Resources: []string{resource},
-			},
-		}},
-	}
 }
 
 // start starts both, with the flag that they have now; what runs ends first, as a Deployment of one does it.
@@ -196,8 +214,8 @@ func (m *realMachines) start() {
 		log := filepath.Join(suite.folder, "..", "real-machine-controller", fmt.Sprintf("%s-external-%t.log", program, m.external))
 		g.Expect(os.MkdirAll(filepath.Dir(log), 0o755)).To(Succeed())
 		started, err := m.supervisor.Start(process.Options{
-			Name: program, Command: filepath.Join(m.folder, program), LogFile: log,
-			Args: append(arguments, "-kubeconfig", m.kubeconfig, "-log-debug", flag),
+			Name: program, Command: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), program), LogFile: log,
+			Args: append(arguments, "-kubeconfig", m.kubeconfig, "-cloud-config", m.cloudConfig, "-log-debug", flag),
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		return started
@@ -205,7 +223,7 @@ func (m *realMachines) start() {
 	m.controller = run("machine-controller", "-health-probe-address=127.0.0.1:0", "-metrics-address=127.0.0.1:0",
 		"-enable-leader-election=false", "-node-csr-approver=false")
 	certificates := m.webhook.LocalServingCertDir
-	m.admission = run("webhook", fmt.Sprintf("-listen-address=127.0.0.1:%d", m.webhook.LocalServingPort), "-namespace=kube-system",
+	m.admission = run("machine-controller-webhook", fmt.Sprintf("-listen-address=127.0.0.1:%d", m.webhook.LocalServingPort), "-namespace=kube-system",
 		"-tls-cert-path="+filepath.Join(certificates, "tls.crt"), "-tls-key-path="+filepath.Join(certificates, "tls.key"))
 }
 
@@ -221,8 +239,7 @@ func (m *realMachines) follow() {
 func (m *realMachines) create(name string, replicas int32) {
 	m.w.t.Helper()
 	labels := map[string]string{"pool": name}
-	provider := `{"cloudProvider":"fake","cloudProviderSpec":{"passValidation":true},` +
-		`"operatingSystem":"ubuntu","operatingSystemSpec":{}}`
+	provider := `{"cloudProvider":"simcloud","operatingSystem":"ubuntu"}`
 	deployment := &machines.MachineDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: name},
 		Spec: machines.MachineDeploymentSpec{
@@ -287,7 +304,7 @@ func (m *realMachines) bootstrap() {
 	list := &machines.MachineDeploymentList{}
 	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
 	for _, deployment := range list.Items {
-		if deployment.Annotations[setRevision] == "" {
+		if machines.Revision(&deployment) == 0 {
 			continue
 		}
 		for _, wanted := range machines.RenderBootstrap(&deployment, m.external).Secrets() {
@@ -303,41 +320,24 @@ func (m *realMachines) bootstrap() {
 	}
 }
 
-// join registers the Node of each instance, as its kubelet does: external ones tainted and without providerID. Its address is
-// what the machine-controller knows it by, which the driver makes from the Machine's UID.
+// join is what the kubelet of each new Node does after it registered.
 func (m *realMachines) join() {
 	m.w.t.Helper()
 	g, c := NewWithT(m.w.t), m.w.user.client
-	list := &machines.MachineList{}
-	g.Expect(c.List(m.w.t.Context(), list)).To(Succeed())
-	for _, machine := range list.Items {
-		booted := len(machine.Status.Addresses) > 0 || len(machine.Finalizers) > 0
-		joined := c.Get(m.w.t.Context(), client.ObjectKey{Name: machine.Name}, &corev1.Node{}) == nil
-		if machine.DeletionTimestamp != nil || !booted || joined {
+	nodes := &corev1.NodeList{}
+	g.Expect(c.List(m.w.t.Context(), nodes)).To(Succeed())
+	for _, node := range nodes.Items {
+		if len(node.Status.Conditions) > 0 {
 			continue
 		}
-		external := machine.Annotations[ucv1.ExternalCloudProviderAnnotation] == "true"
-		// The machine-controller panics at a Node without labels or annotations, which kubelets always set.
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-			Name: machine.Name, Labels: map[string]string{corev1.LabelHostname: machine.Name},
-			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
-		}}
-		if external {
-			node.Spec.Taints = []corev1.Taint{{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule}}
-			m.w.registerDriver(machine.Name)
-		} else {
-			node.Spec.ProviderID = "simcloud://" + machine.Name
+		if node.Spec.ProviderID == "" {
+			m.w.registerDriver(node.Name)
 		}
-		g.Expect(c.Create(m.w.t.Context(), node)).To(Succeed())
-		octets, err := hex.DecodeString(string(machine.UID[:6]))
-		g.Expect(err).NotTo(HaveOccurred())
-		address := fmt.Sprintf("10.%d.%d.%d", octets[0], octets[1], octets[2])
 		before := node.DeepCopy()
-		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
 		node.Status.Conditions = []corev1.NodeCondition{{
 			Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now(),
 		}}
-		g.Expect(c.Status().Patch(m.w.t.Context(), node, client.MergeFrom(before))).To(Succeed())
+		g.Expect(c.Status().Patch(m.w.t.Context(), &node, client.MergeFrom(before))).To(Succeed())
 	}
 }
 
@@ -350,7 +350,7 @@ func (m *realMachines) initializeNodes() {
 	for _, node := range nodes.Items {
 		if node.Spec.ProviderID == "" {
 			before := node.DeepCopy()
-			node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+node.Name, nil
+			node.Spec.ProviderID, node.Spec.Taints = "simcloud://"+realTenant+"/"+node.Name, nil
 			owner := client.FieldOwner("simcloud-cloud-controller-manager")
 			g.Expect(c.Patch(m.w.t.Context(), &node, client.MergeFrom(before), owner)).To(Succeed())
 		}

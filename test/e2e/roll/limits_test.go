@@ -103,11 +103,12 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 	h.expectGivenBack(ctx, s, u, slowPool)
 }
 
-// waitForRoll waits until a pool was told to roll.
+// waitForRoll waits until a pool was told to roll. The real webhook keeps a refusal for five minutes, and is asked again a minute
+// later.
 func (h *rolls) waitForRoll(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool string) {
 	GinkgoHelper()
 	s.Eventually(func() bool { return h.minReadyIsOurs(h.pool(ctx, s, u, pool)) }).
-		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(BeTrue())
+		WithContext(ctx).WithTimeout(2 * suite.Patience).WithPolling(suite.PollTime).Should(BeTrue())
 }
 
 // lastOf the Nodes of a pool by name, which would go last. They have the names of their Machines, which may not know them yet.

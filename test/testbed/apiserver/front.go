@@ -26,6 +26,12 @@ func (c *Cluster) Front(ctx context.Context, addresses func(context.Context) ([]
 	if err != nil {
 		return fmt.Errorf("take the place of the API server of cluster %s: %w", c.options.Name, err)
 	}
+	return Forward(ctx, listener, addresses)
+}
+
+// Forward passes whoever comes to the listener on to the first of the addresses that answers, as a Service does. It closes the
+// listener when ctx ends.
+func Forward(ctx context.Context, listener net.Listener, addresses func(context.Context) ([]string, error)) error {
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 	var connections sync.WaitGroup

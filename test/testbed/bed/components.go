@@ -92,22 +92,22 @@ func (u *UserCluster) pki() (map[string][]byte, error) {
 	return files, nil
 }
 
-// apiServers are the addresses of the API server's Pods: those that are ready and stay come first.
+// apiServers are the addresses of the API server's Pods.
 func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
+	return u.addresses(ctx, kubeAPIServer, apiServerPort)
+}
+
+// addresses of the Pods of a Deployment: those that are ready and stay come first.
+func (u *UserCluster) addresses(ctx context.Context, app string, port int) ([]string, error) {
 	pods := &corev1.PodList{}
-	if err := u.bed.Client.List(
-		ctx,
-		pods,
-		client.InNamespace(u.Namespace),
-		client.MatchingLabels{"app": kubeAPIServer},
-	); err != nil {
+	if err := u.bed.Client.List(ctx, pods, client.InNamespace(u.Namespace), client.MatchingLabels{"app": app}); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(rank(&a), rank(&b)) })
 	var addresses []string
 	for _, pod := range pods.Items {
 		if pod.Status.PodIP != "" {
-			addresses = append(addresses, fmt.Sprintf("%s:%d", pod.Status.PodIP, apiServerPort))
+			addresses = append(addresses, fmt.Sprintf("%s:%d", pod.Status.PodIP, port))
 		}
 	}
 	return addresses, nil

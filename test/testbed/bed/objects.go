@@ -1,6 +1,8 @@
 package bed
 
 import (
+	"cmp"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +30,10 @@ type workload struct {
 	args                     []string
 	// secret is mounted at /etc/testbed.
 	secret string
-	// health is the port and path of the readiness probe.
+	// health is where the readiness probe asks; the path is /healthz where there is none.
 	healthPort   int32
 	healthScheme corev1.URIScheme
+	healthPath   string
 }
 
 func (w workload) deployment() *appsv1.Deployment {
@@ -65,7 +68,7 @@ func (w workload) container() corev1.Container {
 		ReadinessProbe: &corev1.Probe{
 			PeriodSeconds: 1, FailureThreshold: 3,
 			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
-				Path: "/healthz", Port: intstr.FromInt32(w.healthPort), Scheme: w.healthScheme,
+				Path: cmp.Or(w.healthPath, "/healthz"), Port: intstr.FromInt32(w.healthPort), Scheme: w.healthScheme,
 			}},
 		},
 	}

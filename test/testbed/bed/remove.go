@@ -63,6 +63,7 @@ func (b *Bed) RemoveUserCluster(u *UserCluster) error {
 	b.mu.Lock()
 	stop := b.stops[u.Options.Name]
 	b.mu.Unlock()
+	close(u.removed)
 	stop()
 	u.Stop()
 	b.mu.Lock()

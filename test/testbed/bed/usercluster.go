@@ -65,6 +65,8 @@ type UserCluster struct {
 	bed        *Bed
 	index      int
 	metricsTLS *tls.Config
+	// removed is closed when it is.
+	removed chan struct{}
 }
 
 // AddUserCluster starts a user cluster's API server and its control plane in the management cluster, and waits until
@@ -78,7 +80,9 @@ func (b *Bed) AddUserCluster(options UserClusterOptions) (*UserCluster, error) {
 	}
 	b.options.Progress("starting user cluster " + options.Name)
 	b.mu.Lock()
-	u := &UserCluster{Options: options, Namespace: "user-" + options.Name, bed: b, index: b.freeIndex()}
+	u := &UserCluster{
+		Options: options, Namespace: "user-" + options.Name, bed: b, index: b.freeIndex(), removed: make(chan struct{}),
+	}
 	b.clusters[options.Name] = u
 	b.mu.Unlock()
 	if err := u.start(u.index); err != nil {
@@ -167,6 +171,9 @@ func (u *UserCluster) startControlPlane() error {
 			return err
 		}
 	}
+	if err := u.beforeMachineController(); err != nil {
+		return err
+	}
 	workloads := u.machineController()
 	if u.Options.ControlPlaneNodes == 0 {
 		workloads = append(workloads, u.kcm())
@@ -228,6 +235,7 @@ func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
 	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.CloudConf()}
 	for name, path := range map[string]string{
 		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
+		webhookCertificate: u.Files().ServerCert, webhookKey: u.Files().ServerKey,
 	} {
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err != nil {
@@ -281,41 +289,6 @@ func withFlags(args, flags []string) []string {
 
 // RetryPeriod is two seconds for the usual lease of 15 s, and shorter for the shorter ones of tests.
 func RetryPeriod(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
-
-func (u *UserCluster) machineController() []workload {
-	if u.Options.WithoutMachineController {
-		return nil
-	}
-	flags := func(flag string, args ...string) []string {
-		if u.Options.External {
-			args = append(args, flag)
-		}
-		return args
-	}
-	const kubeconfig = "/etc/testbed/admin.kubeconfig"
-	base := workload{namespace: u.Namespace, replicas: 1, secret: "control-plane", healthScheme: corev1.URISchemeHTTP}
-	controller, webhook, osm := base, base, base
-	controller.name, controller.healthPort = "machine-controller", 8085
-	controller.args = flags("-node-external-cloud-provider", "-kubeconfig", kubeconfig, "-cloud-config", "/etc/testbed/cloud.conf",
-		// Pets are from before v1.60.
-		"-boots-standalone=true", "-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10), "-health-probe-address", "$(POD_IP):8085")
-	webhook.name, webhook.healthPort, webhook.healthScheme = "machine-controller-webhook", 9876, corev1.URISchemeHTTPS
-	webhook.args = flags(
-		"-node-external-cloud-provider",
-		"-worker-cluster-kubeconfig",
-		kubeconfig,
-		"-cloud-config",
-		"/etc/testbed/cloud.conf",
-		"-listen-address",
-		"$(POD_IP):9876",
-	)
-	osm.name, osm.healthPort = "operating-system-manager", 8086
-	osm.args = flags("-external-cloud-provider", "-worker-cluster-kubeconfig", kubeconfig, "-health-probe-address", "$(POD_IP):8086")
-	for _, w := range []*workload{&controller, &webhook, &osm} {
-		w.program = w.name
-	}
-	return []workload{controller, webhook, osm}
-}
 
 // NewCluster is the Cluster object of a user cluster.
 func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {

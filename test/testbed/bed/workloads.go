@@ -24,11 +24,17 @@ func machineSpec() machines.MachineSpec {
 	}
 }
 
+// profile is the OperatingSystemProfile of all MachineDeployments, which the operating-system-manager's webhook names where no
+// one does.
+const profile = "osp-simcloud"
+
 // MachineDeployment makes a MachineDeployment.
 func MachineDeployment(name string, replicas int32) *machines.MachineDeployment {
 	labels := map[string]string{"pool": name}
 	return &machines.MachineDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: machineNamespace, Name: name, Annotations: map[string]string{machines.ProfileAnnotation: profile},
+		},
 		Spec: machines.MachineDeploymentSpec{
 			Replicas: new(replicas),
 			Selector: metav1.LabelSelector{MatchLabels: labels},
@@ -39,7 +45,10 @@ func MachineDeployment(name string, replicas int32) *machines.MachineDeployment 
 
 // Machine makes a Machine that stands alone.
 func Machine(name string) *machines.Machine {
-	return &machines.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name}, Spec: machineSpec()}
+	spec := machineSpec()
+	// The real webhook adds a label there, and not the object in which it stands.
+	spec.Name = name
+	return &machines.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name}, Spec: spec}
 }
 
 // LoadBalancer makes a Service of type LoadBalancer.

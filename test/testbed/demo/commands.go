@@ -90,7 +90,7 @@ func runDemo(ctx context.Context, root string, seed uint64, out io.Writer) error
 	}
 	screen.Table(report)
 	screen.Say("raw records and report: " + options.Dir)
-	if unmet := Unmet(report, 1); len(unmet) > 0 {
+	if unmet := Unmet(report, shareOf(story.Bed)); len(unmet) > 0 {
 		for _, sentence := range unmet {
 			screen.Say("NOT AS EXPECTED: " + sentence)
 		}
@@ -98,6 +98,14 @@ func runDemo(ctx context.Context, root string, seed uint64, out io.Writer) error
 	}
 	screen.Say("everything is as expected")
 	return nil
+}
+
+// shareOf the bars: with the real machine-controller, which waits longer, there are more passes, which read.
+func shareOf(b *bed.Bed) float64 {
+	if b.IsReal("machine-controller") {
+		return 1.25
+	}
+	return 1
 }
 
 // runUp leaves the clusters to the user.

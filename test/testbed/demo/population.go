@@ -27,6 +27,11 @@ func (s *Story) populate(u *bed.UserCluster) error {
 			return fmt.Errorf("user cluster %s: %T %s: %w", u.Options.Name, object, object.GetName(), err)
 		}
 	}
+	if u.Options.Name == "gamma" {
+		if err := u.AddStandalone(s.ctx, gammaStandalone); err != nil {
+			return fmt.Errorf("user cluster %s: Machine %s: %w", u.Options.Name, gammaStandalone, err)
+		}
+	}
 	if err := s.waitForNodes(u, nodes, false); err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func population(name string) (objects []client.Object, nodes int) {
 	case "beta":
 		return []client.Object{bed.MachineDeployment("pool", 2)}, 2
 	case "gamma":
-		return []client.Object{bed.MachineDeployment("pool", 1), bed.MachineDeployment(gammaPaused, 1), bed.Machine(gammaStandalone)}, 3
+		return []client.Object{bed.MachineDeployment("pool", 1), bed.MachineDeployment(gammaPaused, 1)}, 3
 	}
 	return nil, 0
 }

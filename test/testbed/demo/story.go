@@ -205,11 +205,20 @@ func (s *Story) tellDelta() error {
 		return err
 	}
 	user := s.clusters["delta"].Client
-	if err := deletePending(s.ctx, user); err != nil {
-		return err
-	}
 	s.screen.Say("delta: creating its first MachineDeployment")
 	if err := user.Create(s.ctx, bed.MachineDeployment("first", 1)); err != nil {
+		return err
+	}
+	// From here on the instance boots.
+	if err := s.Bed.WaitFor(s.ctx, "delta's first instance", chapterPatience, func(context.Context) (string, error) {
+		if len(s.Bed.Cloud.Snapshot("delta").Instances) == 0 {
+			return "there is none", nil
+		}
+		return "", nil
+	}); err != nil {
+		return err
+	}
+	if err := deletePending(s.ctx, user); err != nil {
 		return err
 	}
 	return s.waitForNodes(s.clusters["delta"], 1, true)

@@ -67,7 +67,7 @@ func machineGroups() []Group {
 					Severity: warning,
 					Objects:  []string{"Machine kube-system/pet"},
 					Stage: func(ctx context.Context, p *Play) error {
-						if err := p.User.Client.Create(ctx, bed.Machine("pet")); err != nil {
+						if err := p.User.AddStandalone(ctx, "pet"); err != nil {
 							return err
 						}
 						return p.nodesReady(ctx, 2)

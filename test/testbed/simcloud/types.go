@@ -31,6 +31,8 @@ type Instance struct {
 	Type                  string        `json:"type"`
 	State                 InstanceState `json:"state"`
 	ExternalCloudProvider bool          `json:"externalCloudProvider"`
+	// UserData is what it boots with, where its creator gave it any.
+	UserData string `json:"userData,omitempty"`
 }
 
 // LoadBalancer keeps its ID and IP for as long as it exists.

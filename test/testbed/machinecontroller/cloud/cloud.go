@@ -29,6 +29,8 @@ type Instance struct {
 	Type                  string   `json:"type,omitempty"`
 	State                 string   `json:"state,omitempty"`
 	ExternalCloudProvider bool     `json:"externalCloudProvider"`
+	// UserData is what it boots with; what the stand-in makes has none.
+	UserData string `json:"userData,omitempty"`
 }
 
 // Config is the content of cloud.conf.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/boot"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -201,7 +202,7 @@ func (r *machineReconciler) created(
 		machine.Status.Phase = "Provisioning"
 		machine.Status.InstanceCreatedAt = new(metav1.NewMicroTime(r.clock.Now()))
 		machine.Status.NodeRef, machine.Status.Conditions = nil, nil
-		machine.Status.Addresses = internal(instance.Addresses)
+		machine.Status.Addresses = boot.Internal(instance.Addresses)
 	})
 	// At least a moment: zero would mean not to come again.
 	return ctrl.Result{RequeueAfter: max(r.options.bootDelay, time.Millisecond)}, err

@@ -3,7 +3,9 @@ package machines
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,28 +116,61 @@ func KubeletIsExternal(deployment *MachineDeployment, set *MachineSet, bootstrap
 			}
 		}
 	}
-	return kubeletOf(bootstrap.Config)
+	return StartsExternal(bootstrap.Config)
 }
 
-func kubeletOf(secret *corev1.Secret) (bool, error) {
+// StartsExternal says how a kubelet starts on a machine that gets the Secret.
+func StartsExternal(config *corev1.Secret) (bool, error) {
+	files, err := bootFiles(config.Data[cloudConfigKey])
+	if err != nil {
+		return false, fmt.Errorf("read key %s of bootstrap Secret %s: %w", cloudConfigKey, config.Name, err)
+	}
+	unit, found := files[kubeletUnit]
+	if !found {
+		return false, fmt.Errorf("bootstrap Secret %s has no %s", config.Name, kubeletUnit)
+	}
+	return strings.Contains(unit, "--cloud-provider=external"), nil
+}
+
+// ConfigSecretIn is the name of the Secret that a machine fetches which boots with the user data: the only one in it that is of
+// that kind.
+func ConfigSecretIn(userData string) (string, error) {
+	files, err := bootFiles([]byte(userData))
+	if err != nil {
+		return "", fmt.Errorf("read the user data: %w", err)
+	}
+	name := regexp.MustCompile(`[a-z0-9][a-z0-9.-]*-` + ConfigSecret + `-config\b`)
+	for _, content := range files {
+		if found := name.FindString(content); found != "" {
+			return found, nil
+		}
+	}
+	return "", errors.New("the user data fetches no Secret")
+}
+
+// bootFiles are the files that cloud-init writes, by their paths.
+func bootFiles(data []byte) (map[string]string, error) {
 	var config struct {
 		Files []struct {
-			Path    string `json:"path"`
-			Content string `json:"content"`
+			Path     string `json:"path"`
+			Encoding string `json:"encoding"`
+			Content  string `json:"content"`
 		} `json:"write_files"`
 	}
-	if err := yaml.Unmarshal(secret.Data[cloudConfigKey], &config); err != nil {
-		return false, fmt.Errorf("read key %s of bootstrap Secret %s: %w", cloudConfigKey, secret.Name, err)
+	if err := yaml.Unmarshal(data, &config); err != nil {
+		return nil, err
 	}
+	files := map[string]string{}
 	for _, file := range config.Files {
-		if file.Path != kubeletUnit {
-			continue
+		content := file.Content
+		if file.Encoding == "b64" {
+			decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(content))
+			if err != nil {
+				return nil, fmt.Errorf("decode %s: %w", file.Path, err)
+			}
+			content = string(decoded)
 		}
-		unit, err := base64.StdEncoding.DecodeString(strings.TrimSpace(file.Content))
-		if err != nil {
-			return false, fmt.Errorf("read %s of bootstrap Secret %s: %w", kubeletUnit, secret.Name, err)
-		}
-		return strings.Contains(string(unit), "--cloud-provider=external"), nil
+		files[file.Path] = content
 	}
-	return false, fmt.Errorf("bootstrap Secret %s has no %s", secret.Name, kubeletUnit)
+	return files, nil
 }

@@ -1,7 +1,9 @@
 package machines_test
 
 import (
+	"encoding/base64"
 	"errors"
+	"strconv"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -57,6 +59,30 @@ func TestKubeletIsExternal(t *testing.T) {
 			var notReady *machines.NotReadyError
 			g.Expect(errors.As(err, &notReady)).To(Equal(test.notReady))
 			g.Expect(err != nil).To(Equal(test.notReady || test.wrong))
+			g.Expect(got).To(Equal(test.want))
+		})
+	}
+}
+
+func TestConfigSecretIn(t *testing.T) {
+	of := func(content string) string {
+		return "#cloud-config\nwrite_files:\n- path: /etc/other\n  content: nothing\n- path: /opt/bin/bootstrap\n  " + content + "\n"
+	}
+	// As in https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/deploy/osps/default/osp-ubuntu.yaml#L112
+	script := "curl -H 'Bearer x' https://127.0.0.1:6443/api/v1/namespaces/cloud-init-settings/secrets/pool-a-kube-system-provisioning-config" +
+		" | base64 -d > /etc/cloud/cloud.cfg.d/pool-a-kube-system-provisioning-config.cfg"
+	for name, test := range map[string]struct{ userData, want string }{
+		"of our stand-in":    {string(machines.RenderBootstrap(deployment("1", "u"), true).Fetch.Data["cloud-config"]), "pool-kube-system-provisioning-config"},
+		"of a profile":       {of("content: " + strconv.Quote(script)), "pool-a-kube-system-provisioning-config"},
+		"that is encoded":    {of("encoding: b64\n  content: " + base64.StdEncoding.EncodeToString([]byte(script))), "pool-a-kube-system-provisioning-config"},
+		"that fetches none":  {of("content: echo"), ""},
+		"that is no YAML":    {"write_files: [", ""},
+		"that is not base64": {of("encoding: b64\n  content: '!'"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := machines.ConfigSecretIn(test.userData)
+			g.Expect(err != nil).To(Equal(test.want == ""))
 			g.Expect(got).To(Equal(test.want))
 		})
 	}
