@@ -257,6 +257,25 @@ func TestTheGapOfAHandOver(t *testing.T) {
 	})
 }
 
+// A manager may be killed between opening the fence and recording that it did.
+func TestInARollbackACCMThatLedCounts(t *testing.T) {
+	led := func(o *Observation) {
+		o.CCMLease = observation.Known(observation.Lease{
+			Ref: observation.Ref{Kind: "Lease", Namespace: "kube-system", Name: "ccm"}, Holder: "ccm_1", DurationSeconds: 15,
+			AcquireTime: ago(2 * time.Minute), RenewTime: ago(40 * time.Second), ChangedAt: ago(40 * time.Second), WatchedAt: ago(time.Hour),
+		})
+		o.Cluster.Spec.Handover.Rollback = true
+		o.Cluster.Status.Rollback = &ucv1.RollbackStatus{StartedAt: stampAgo(20 * time.Second)}
+		o.Cluster.Status.Handover.FenceOpenedAt = nil
+	}
+	runAttendance(t, map[string]attendanceCase{
+		"the loops are unattended since it renewed its Lease last": {
+			given: gap(5 * time.Minute), when: led, status: metav1.ConditionFalse, reason: ucv1.CloudLoopsUnattendedReason,
+			since: 40 * time.Second,
+		},
+	})
+}
+
 func TestSinceWhenOutlivesTheManager(t *testing.T) {
 	const no, unattended = metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason
 	before := func(o *Observation) {

@@ -49,5 +49,11 @@ func TestWhoReconcilesKCMGetsTheTimeToDoSo(t *testing.T) {
 			given: contendedSince(silentArguments()), when: func(o *Observation) { fenceClosed(o); touched(time.Hour)(o) },
 			step: ucv1.StepHandover, line: "Settled", action: outcome.ActionTouch,
 		},
+		"not while no one knows whether it is open": {
+			given: serializedAt(fenced), when: func(o *Observation) {
+				untouched(o)
+				o.Fence = observation.Unknown[observation.Fence]("timeout")
+			}, step: ucv1.StepHandover, line: "Settled", wait: ucv1.CouldNotLookReason, says: []string{"the fence: timeout"},
+		},
 	})
 }
