@@ -240,8 +240,8 @@ const (
 	// ComponentUnclaimedReason surfaces when kube-apiserver or kube-scheduler was found beside KCM with in-tree flags, and
 	// spec.controlPlane does not say who owns it.
 	ComponentUnclaimedReason = "ComponentUnclaimed"
-	// LoadBalancersNotRenamedReason surfaces when a load balancer cannot get the CCM's name, because another one has it, or the cloud
-	// changes nothing of it.
+	// LoadBalancersNotRenamedReason surfaces when a load balancer cannot get the CCM's name, because another one has it, or the
+	// cloud changes nothing of it.
 	LoadBalancersNotRenamedReason = "LoadBalancersNotRenamed"
 	// InputInvalidReason surfaces when something the Cluster refers to is missing or not understood.
 	InputInvalidReason = "InputInvalid"

@@ -93,8 +93,8 @@ func idsOf(balancers []loadbalancers.LoadBalancer) []string {
 	return ids
 }
 
-// Rename gives each its name when it has the old one and no other has the new one at this moment. The first that cannot be renamed
-// ends it: the next pass looks again.
+// Rename gives each its name when it has the old one and no other has the new one at this moment. The first that cannot be
+// renamed ends it: the next pass looks again.
 func (c Cloud) Rename(ctx context.Context, config map[string][]byte, renames []outcome.Rename) error {
 	session, err := c.logIn(ctx, config)
 	if err != nil {

@@ -74,6 +74,11 @@ func TestLoadBalancersAreRenamedBehindThePointOfNoReturn(t *testing.T) {
 				o.Cluster.Status.StableSince = stampAgo(time.Hour)
 			}, step: ucv1.StepComplete, action: outcome.ActionRecord,
 		},
+	})
+}
+
+func TestWhatKeepsLoadBalancersFromTheirNewNames(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a cloud that cannot be asked has not none": {
 			given: renaming, when: func(o *Observation) {
 				o.OldLoadBalancers = observation.Unknown[[]observation.OldLoadBalancer]("log in to Keystone: no answer in time")

@@ -67,7 +67,6 @@ func (c *Controller) rename(p Pass) bool {
 		if names.Taken[action.Renames[i].To] != "" || w.Now.Sub(names.changed[service.UID]) < changingFor {
 			return false
 		}
-		w.Hooks.Witness.Renames(service)
 		names.Renamed[service.UID], names.changed[service.UID] = true, w.Now
 		if w.Hooks.Fate.Killed(p.Decision) {
 			return false

@@ -34,8 +34,6 @@ type Witness interface {
 	Rolls(d *MachineDeployment, action outcome.Action)
 	// Classifies is called before a StorageClass becomes the default, or is it no longer.
 	Classifies(class *Class, becomes bool)
-	// Renames is called before the load balancer of a Service gets the CCM's name.
-	Renames(service observation.Ref)
 	// Replaced is called for a Machine that its MachineSet has deleted.
 	Replaced(m *Machine, s *MachineSet)
 	// Recreated is called for a load balancer that was made for a Service that had one.
@@ -56,6 +54,5 @@ func (undisturbed) Refused() bool                            { return false }
 func (undisturbed) Disturbed()                               {}
 func (undisturbed) Rolls(*MachineDeployment, outcome.Action) {}
 func (undisturbed) Classifies(*Class, bool)                  {}
-func (undisturbed) Renames(observation.Ref)                  {}
 func (undisturbed) Replaced(*Machine, *MachineSet)           {}
 func (undisturbed) Recreated()                               {}

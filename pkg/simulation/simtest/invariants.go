@@ -22,6 +22,7 @@ type invariants struct {
 	passes     int
 	furthest   int
 	created    int
+	renamed    int
 	replacing  int
 	restarts   map[string]int
 	values     map[string]bool
@@ -57,6 +58,7 @@ func (i *invariants) check(w *World) {
 	}
 	checkUnproven(i, w)
 	checkBooted(i, w)
+	i.checkNames(w)
 	twice := i.attend(w)
 	if w.lawless {
 		// A closed fence ends what a person began; from then on the rules hold again.

@@ -165,12 +165,7 @@ func randomScenario(seed uint64) Scenario {
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	randomCache(rand.New(rand.NewPCG(seed, 9)), &s)
 	s.Classes = randomClasses(rng)
-	if named := rand.New(rand.NewPCG(seed, 10)); named.IntN(3) == 0 {
-		s.OldLoadBalancers = true
-		if named.IntN(3) > 0 {
-			renameLoadBalancers(&s)
-		}
-	}
+	randomNames(rand.New(rand.NewPCG(seed, 10)), &s)
 	if rng.IntN(5) == 0 {
 		s.Interventions = append(s.Interventions, Intervention{
 			Name: "makes a class of another driver the default",

@@ -64,18 +64,5 @@ func (h witness) Replaced(m *simulation.Machine, s *simulation.MachineSet) {
 	h.world.invariants.replaced(h.world, m, s)
 }
 
-// Renames checks it.
-func (h witness) Renames(service observation.Ref) {
-	i, facts := h.world.invariants, h.world.Facts()
-	switch {
-	case facts.CompletedAt == nil:
-		i.fail("rule 8: the load balancer of %s is renamed before the point of no return", service)
-	case facts.RenamedLoadBalancers != nil:
-		i.fail("rule 8: the load balancer of %s is renamed although that was done", service)
-	case h.world.Cloud.OldNames.Renamed[service.UID]:
-		i.fail("rule 8: the load balancer of %s is renamed a second time", service)
-	}
-}
-
 // Recreated counts it.
 func (h witness) Recreated() { h.world.invariants.created++ }

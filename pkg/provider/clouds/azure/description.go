@@ -113,6 +113,11 @@ func configHazards() []manifest.Hazard {
 				"an in-tree cluster is upgraded to 1.29, or migrate first. The migration takes it away together with the in-tree flags.",
 			Link: website + "DisableCloudProviders.md",
 		},
+		{
+			Text: "Unmanaged disks (kind Shared or Dedicated of an azureDisk volume, blobs in a storage account) are not served by " +
+				"the CSI driver. Copy their data to managed disks before you migrate.",
+			Link: "https://github.com/kubernetes/csi-translation-lib/blob/v0.36.0/plugins/azure_disk.go",
+		},
 	}
 }
 
@@ -162,11 +167,6 @@ func clusterHazards() []manifest.Hazard {
 			Text: "Nodes without a zone have the zone 0, 1 … of Kubernetes and none of the CSI driver. StorageClasses that name such " +
 				"zones are translated from 1.24 on.",
 			Link: diskIssues + "pull/3670",
-		},
-		{
-			Text: "Unmanaged disks (kind Shared or Dedicated of an azureDisk volume, blobs in a storage account) are not served by " +
-				"the CSI driver. Copy their data to managed disks before you migrate.",
-			Link: "https://github.com/kubernetes/csi-translation-lib/blob/v0.36.0/plugins/azure_disk.go",
 		},
 		{
 			Text: "The node plugin of Azure File may read all Secrets, because the keys of storage accounts are in the Namespaces of " +
