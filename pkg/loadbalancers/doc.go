@@ -2,5 +2,5 @@
 // far that is Octavia of OpenStack, by gophercloud, with the cloud configuration of the Cluster and as the CCM logs in with it.
 //
 // It imports what says who logs in (pkg/provider/clouds/openstack) and the words of pkg/observation and pkg/outcome. It creates
-// and deletes nothing, keeps no credentials and no tokens, follows no redirect, and repeats nothing in an error that a cloud said.
+// and deletes nothing, keeps no credentials and no tokens, follows no redirect, and no error repeats what a cloud said.
 package loadbalancers

@@ -26,7 +26,7 @@ func (i *invariants) checkRenamed(w *World) {
 	}
 }
 
-// randomNames has the in-tree provider name load balancers in another way than the CCM, and mostly a person who wants them renamed.
+// randomNames has the in-tree provider name load balancers in another way than the CCM, and mostly a person wants them renamed.
 func randomNames(rng *rand.Rand, s *Scenario) {
 	s.OldLoadBalancers = rng.IntN(3) == 0
 	if s.OldLoadBalancers && rng.IntN(3) > 0 {
