@@ -82,8 +82,8 @@ func only(
 	return planes[0].Propose(look, known())
 }
 
-// untold is what no platform says.
-func untold() observation.Observed[Told] { return observation.Absent[Told]() }
+// toldNothing is what no platform says.
+func toldNothing() observation.Observed[Told] { return observation.Absent[Told]() }
 
 // field of a proposal as the tests compare it: its value, or what is missing.
 func field(p Proposal, path string) string {

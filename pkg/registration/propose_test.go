@@ -54,7 +54,7 @@ func TestTheProviderIsThatOfKCM(t *testing.T) {
 		told          observation.Observed[Told]
 		want, refused string
 	}{
-		"by its flag": {kcm: inTree(), told: untold(), want: "openstack; --cloud-provider=openstack of"},
+		"by its flag": {kcm: inTree(), told: toldNothing(), want: "openstack; --cloud-provider=openstack of"},
 		"by the flag that the catalogue names": {
 			kcm: deployment("a", controllerManager, "--cloud-provider=gce"), told: told("gcp"), want: "gcp; --cloud-provider=gce of",
 		},
@@ -64,23 +64,23 @@ func TestTheProviderIsThatOfKCM(t *testing.T) {
 				"KCM could not be read",
 		},
 		"missing, where nothing says it": {
-			kcm: script, told: untold(), want: "missing: the arguments of KCM could not be read",
+			kcm: script, told: toldNothing(), want: "missing: the arguments of KCM could not be read",
 		},
 		"missing, where the platform has an other one": {
 			kcm: script, told: told("alibaba"), want: "missing: the arguments of KCM could not be read",
 		},
 		"not one that is external": {
-			kcm: deployment("a", controllerManager, "--cloud-provider=external"), told: untold(), refused: "external already",
+			kcm: deployment("a", controllerManager, "--cloud-provider=external"), told: toldNothing(), refused: "external already",
 		},
 		"not none": {
-			kcm: deployment("a", controllerManager, "--v=2"), told: untold(), refused: "has no --cloud-provider",
+			kcm: deployment("a", controllerManager, "--v=2"), told: toldNothing(), refused: "has no --cloud-provider",
 		},
 		"not one that no one knows": {
-			kcm: deployment("a", controllerManager, "--cloud-provider=nimbus"), told: untold(),
+			kcm: deployment("a", controllerManager, "--cloud-provider=nimbus"), told: toldNothing(),
 			refused: "Provider nimbus is not in the catalogue.",
 		},
 		"not one whose loops are off": {
-			kcm: inTree("--controllers=*,-service,-route,-cloud-node-lifecycle"), told: untold(), refused: "someone else has begun",
+			kcm: inTree("--controllers=*,-service,-route,-cloud-node-lifecycle"), told: toldNothing(), refused: "someone else has begun",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestWhatIsThereAlreadyIsNotProposed(t *testing.T) {
 			g := NewWithT(t)
 			look := nothing()
 			look.Clusters = test.clusters
-			made := only(t, Deployments, untold(), look, inTree())
+			made := only(t, Deployments, toldNothing(), look, inTree())
 			g.Expect(made.Refused).To(HaveSuffix(test.refused))
 			g.Expect(made.Refused).To(sameEmptiness(test.refused))
 			if test.warning != "" {
@@ -319,7 +319,7 @@ func TestComponentsBesideKCM(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			look := nothing().with("two-kubeconfig", observation.Absent[Secret]())
-			made := only(t, Deployments, untold(), look, append(test.others, test.kcm)...)
+			made := only(t, Deployments, toldNothing(), look, append(test.others, test.kcm)...)
 			g.Expect(field(made, path+"name")).To(HavePrefix(test.want))
 			g.Expect(field(made, path+"container")).To(HavePrefix(test.container))
 			g.Expect(field(made, path+"ownership")).To(HavePrefix(test.own))

@@ -140,7 +140,7 @@ func runConfigTests(t *testing.T, tests map[string]configTest) {
 	t.Helper()
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			made := only(t, Deployments, untold(), test.look, changed(test.kcm, test.change))
+			made := only(t, Deployments, toldNothing(), test.look, changed(test.kcm, test.change))
 			NewWithT(t).Expect(field(made, "spec.cloud.configSecretRef.name")).To(HavePrefix(test.want))
 		})
 	}
@@ -195,7 +195,7 @@ func TestTheKubeconfig(t *testing.T) {
 			if test.platform == "" {
 				test.platform = Deployments
 			}
-			made := only(t, test.platform, untold(), test.look, kcm)
+			made := only(t, test.platform, toldNothing(), test.look, kcm)
 			g.Expect(field(made, path+"name")).To(HavePrefix(test.want))
 			g.Expect(field(made, path+"key")).To(HavePrefix(test.key))
 			g.Expect(field(made, path+"key")).To(sameEmptiness(test.key))

@@ -107,8 +107,12 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 // later.
 func (h *rolls) waitForRoll(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool string) {
 	GinkgoHelper()
+	patience := suite.Patience
+	if h.Bed.IsReal("machine-controller-webhook") {
+		patience *= 2
+	}
 	s.Eventually(func() bool { return h.minReadyIsOurs(h.pool(ctx, s, u, pool)) }).
-		WithContext(ctx).WithTimeout(2 * suite.Patience).WithPolling(suite.PollTime).Should(BeTrue())
+		WithContext(ctx).WithTimeout(patience).WithPolling(suite.PollTime).Should(BeTrue())
 }
 
 // lastOf the Nodes of a pool by name, which would go last. They have the names of their Machines, which may not know them yet.
