@@ -36,8 +36,9 @@ type Witness interface {
 	Classifies(class *Class, becomes bool)
 	// Replaced is called for a Machine that its MachineSet has deleted.
 	Replaced(m *Machine, s *MachineSet)
-	// Recreated is called for a load balancer that was made for a Service that had one.
-	Recreated()
+	// Recreated is called for a load balancer that was made for a Service that had one; renamed says that the one it had was
+	// given the CCM's name, by which an in-tree provider does not find it.
+	Recreated(renamed bool)
 }
 
 // unwatched: nothing goes wrong, and no one is told.
@@ -55,4 +56,4 @@ func (undisturbed) Disturbed()                               {}
 func (undisturbed) Rolls(*MachineDeployment, outcome.Action) {}
 func (undisturbed) Classifies(*Class, bool)                  {}
 func (undisturbed) Replaced(*Machine, *MachineSet)           {}
-func (undisturbed) Recreated()                               {}
+func (undisturbed) Recreated(bool)                           {}

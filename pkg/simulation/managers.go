@@ -234,7 +234,7 @@ func (cl *Cloud) ensureLoadBalancer(name string, s *Service) {
 		address = fmt.Sprintf("192.0.2.%d", len(cl.loadBalancers)+1)
 		cl.loadBalancers[name] = address
 		if len(s.ingress) > 0 {
-			cl.w.Hooks.Witness.Recreated()
+			cl.w.Hooks.Witness.Recreated(cl.OldNames.Renamed[s.UID])
 		}
 		cl.w.Say("cloud: creates load balancer %s", name)
 	}

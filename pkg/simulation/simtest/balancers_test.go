@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -39,6 +40,14 @@ func TestOldLoadBalancersAreRenamed(t *testing.T) {
 					Do: func(w *World) { clear(w.Cloud.OldNames.Taken) },
 				})
 			}, renamed: 2, says: "lb-9 has that name",
+		},
+		"a person who gives KCM the loops back after it lets KCM make them again": {
+			with: func(s *Scenario) {
+				renameLoadBalancers(s)
+				people := contended(Finished)
+				people[1].When = After(4 * time.Minute)
+				s.Interventions = append(s.Interventions, people...)
+			}, renamed: 2, says: "cloud: creates load balancer again-",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,10 +23,12 @@ type World struct {
 	scenario   Scenario
 	last       migration.Decision
 	// lawless says that a person breaks a safety rule.
-	lawless    bool
-	disturbed  time.Time
-	transcript *Transcript
-	invariants *invariants
+	lawless bool
+	// loopsGivenBack says that a person has done so at some time.
+	loopsGivenBack bool
+	disturbed      time.Time
+	transcript     *Transcript
+	invariants     *invariants
 }
 
 // startTime is the start; an arbitrary moment with whole seconds, like creation timestamps.
