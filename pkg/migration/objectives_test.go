@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -161,9 +162,11 @@ func TestVerdictsOfTheStatus(t *testing.T) {
 		}
 		return samples
 	}
-	nodes := append(within(20, slo.TaintRemoval), within(20, slo.InitialSync)...)
+	nodes := slices.Clip(append(within(20, slo.TaintRemoval), within(20, slo.InitialSync)...))
 	balancers := append(within(20, slo.HostUpdate), within(20, slo.NodeSync)...)
-	failed := slo.Sample{Indicator: slo.SyncErrors, Object: "Service web/front", End: ago(time.Minute)}
+	failed := slo.Sample{Indicator: slo.SyncErrors, Object: "Service web/front", After: ago(2 * time.Minute), End: ago(time.Minute)}
+	early := failed
+	early.After = ago(31 * time.Minute)
 	for name, test := range map[string]struct {
 		seen       slo.Seen
 		want       slo.Verdict
@@ -175,6 +178,7 @@ func TestVerdictsOfTheStatus(t *testing.T) {
 		"all are met": {slo.Seen{Samples: append(nodes, balancers...), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Met, 5},
 		"without events nothing is known of load balancers": {slo.Seen{Samples: append(nodes, balancers...), LoadBalancers: 1}, slo.Inconclusive, 5},
 		"one error violates": {slo.Seen{Samples: append(nodes, failed), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Violated, 5},
+		"one that may be from before the roll does not": {slo.Seen{Samples: append(nodes, early), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Inconclusive, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -99,7 +99,7 @@ func count(status *ucv1.SLOStatus, sample slo.Sample) {
 		status.Indicators = append(status.Indicators, ucv1.SLOIndicator{Name: string(sample.Indicator)})
 		at = len(status.Indicators) - 1
 	}
-	indicator, class := &status.Indicators[at], sample.Class()
+	indicator, class := &status.Indicators[at], sample.Class(status.Since.Time)
 	indicator.Within += int32(class.Within)
 	indicator.Missed += int32(class.Missed)
 	indicator.Unsure += int32(class.Unsure)

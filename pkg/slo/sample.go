@@ -15,6 +15,8 @@ type Sample struct {
 	Least, Most time.Duration
 	// End is the look at which it was seen to be over, with microseconds: no two looks share it.
 	End time.Time
+	// After is the look before an error, which lies between that and End.
+	After time.Time
 	// MadeAt is when the API server made the object. Tainted says that it was seen uninitialized.
 	MadeAt  time.Time
 	Tainted bool
@@ -25,9 +27,12 @@ func (s Sample) about(kind, namespace, name string) Sample {
 	return s
 }
 
-// Class says how a sample counts.
-func (s Sample) Class() Counts {
+// Class says how a sample counts that is measured since a moment. A CCM that has just taken over may collide with itself, and do
+// what it could not a second later: its error is none of the roll that begins between two looks.
+func (s Sample) Class(since time.Time) Counts {
 	switch {
+	case s.Indicator == SyncErrors && s.After.Before(since):
+		return Counts{Unsure: 1}
 	case s.Indicator == SyncErrors || s.Least > Objective:
 		return Counts{Missed: 1}
 	case s.Most >= 0 && s.Most <= Objective:

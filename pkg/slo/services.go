@@ -27,7 +27,7 @@ func (w *Watcher) Services(now time.Time, services []ServiceState) {
 			continue // What came before the first look belongs to another time.
 		}
 		if service.Failures > before.Failures {
-			sample := Sample{Indicator: SyncErrors, End: now}
+			sample := Sample{Indicator: SyncErrors, After: w.eventsAt, End: now}
 			w.add(sample.about("Service", service.Namespace, service.Name))
 			w.refused(service.UID)
 		}

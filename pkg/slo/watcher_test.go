@@ -108,10 +108,11 @@ func TestHowSamplesCount(t *testing.T) {
 		"at least more than a minute is missed":    {Sample{Least: Objective + 1, Most: -1}, Counts{Missed: 1}},
 		"at least a minute may be within":          {Sample{Least: Objective, Most: -1}, Counts{Unsure: 1}},
 		"at most more than a minute may be either": {Sample{Most: Objective + 1}, Counts{Unsure: 1}},
-		"an error is an error":                     {Sample{Indicator: SyncErrors}, Counts{Missed: 1}},
+		"an error is an error":                     {Sample{Indicator: SyncErrors, After: at(0)}, Counts{Missed: 1}},
+		"an error that may be from before is none": {Sample{Indicator: SyncErrors, After: at(-1)}, Counts{Unsure: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(test.sample.Class()).To(Equal(test.want))
+			NewWithT(t).Expect(test.sample.Class(at(0))).To(Equal(test.want))
 		})
 	}
 }

@@ -20,6 +20,7 @@ func objectives() []mutant {
 		of(sloPackage, rule, "a Node that is never initialized is not counted", "Watcher.look", always("Objective")),
 		of(sloPackage, rule, "a Node after a restart is as young as the restart", "Watcher.look", always("after")),
 		of(sloPackage, rule, "what may be either is within", "Sample.Class", always("Most")),
+		of(sloPackage, rule, "an error from before halts the roll", "Sample.Class", never("After")),
 		of(sloPackage, rule, "one slow Node halts a small cluster", "Counts.Judge", without("Missed 1 >=")),
 		of(sloPackage, rule, "one Node is enough to be met", "Counts.Judge", judged("least", "all > 0")),
 		of(sloPackage, rule, "an event that never came means too slow", "Watcher.answered", negated("failed")),
