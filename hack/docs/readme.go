@@ -33,6 +33,8 @@ func testedWith(name string) string {
 		return "whole migrations: real control planes, simulated cloud"
 	case "aws":
 		return "its real CCM on a simulated API of AWS"
+	case "openstack":
+		return "a whole migration: its real KCM and CCM, simulated APIs of OpenStack"
 	default:
 		return "its objects on real API servers"
 	}

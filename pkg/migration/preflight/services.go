@@ -99,7 +99,8 @@ func oldLoadBalancers(o Facts, _ time.Time) []observation.Finding {
 	old := chosen(o.loadBalancers(), serviceName, func(s Service) bool { return keeps && len(s.Ingress) > 0 })
 	if o.Cluster.Spec.Cloud.LoadBalancers == ucv1.RenameLoadBalancers {
 		return severe(observation.Info, about(old, "Their load balancers get the CCM's names when the migration is completed, in step "+
-			"Finalize: the in-tree provider does not find them after that", ""))
+			"Finalize: the in-tree provider does not find them after that",
+			"Describe their floating IPs before you delete such a Service, or they stay: the runbook has the commands."))
 	}
 	return about(old,
 		"Their load balancers keep the names of the in-tree provider, by which the CCM never deletes them, nor changes internal ones",

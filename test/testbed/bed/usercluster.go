@@ -21,6 +21,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bystanders"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/crds"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
 
 // KubernetesVersion of every cluster of the testbed: the last minor with in-tree providers, unless hack/binaries.sh built
@@ -52,6 +53,17 @@ type UserClusterOptions struct {
 	CCMBesideControlPlane bool
 	// WithoutMachineController leaves its Deployments and CRDs out; Nodes are made by AddNode then.
 	WithoutMachineController bool
+	// Cloud is another one than simcloud, where its instances are even so; its KCM is one that knows it.
+	Cloud *OtherCloud
+}
+
+// OtherCloud is one whose CCM others wrote.
+type OtherCloud struct {
+	// Provider is its name in the catalogue, and Conf the cloud.conf of KCM and CCM.
+	Provider string
+	Conf     []byte
+	// ProviderID is what it calls an instance.
+	ProviderID func(simcloud.Instance) string
 }
 
 // UserCluster is a running user cluster.
@@ -120,6 +132,9 @@ func (u *UserCluster) start(index int) error {
 		return err
 	}
 	b.Cloud.AddCluster(u.Options.Name, u.token())
+	if other := u.Options.Cloud; other != nil {
+		b.Cloud.SetProviderID(u.Options.Name, other.ProviderID)
+	}
 	if err := u.startControlPlane(); err != nil {
 		return err
 	}
@@ -224,15 +239,26 @@ func (u *UserCluster) secrets() ([]client.Object, error) {
 	return []client.Object{
 		u.secret("control-plane", files),
 		u.secret(u.Options.Name+"-kubeconfig", map[string][]byte{"value": u.Kubeconfig(manager)}),
-		u.secret(u.Options.Name+"-cloud-config", map[string][]byte{
-			"endpoint": []byte(u.bed.cloudURL), "cluster": []byte(u.Options.Name), "token": []byte(u.token()),
-		}),
+		u.secret(u.Options.Name+"-cloud-config", u.configuration()),
 	}, nil
+}
+
+// configuration of the cloud, as the provider of the catalogue takes it.
+func (u *UserCluster) configuration() map[string][]byte {
+	if other := u.Options.Cloud; other != nil {
+		return map[string][]byte{"cloud.conf": other.Conf}
+	}
+	return map[string][]byte{
+		"endpoint": []byte(u.bed.cloudURL), "cluster": []byte(u.Options.Name), "token": []byte(u.token()),
+	}
 }
 
 // controlPlaneFiles are what the processes of a control plane find in /etc/testbed.
 func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
 	files := map[string][]byte{"admin.kubeconfig": u.Kubeconfig(u.AdminConfig()), "cloud.conf": u.CloudConf()}
+	if other := u.Options.Cloud; other != nil {
+		files["provider.conf"] = other.Conf
+	}
 	for name, path := range map[string]string{
 		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
 		webhookCertificate: u.Files().ServerCert, webhookKey: u.Files().ServerKey,
@@ -266,9 +292,13 @@ func (u *UserCluster) kcm() workload {
 		"--leader-elect=" + strconv.FormatBool(!u.Options.WithoutElection), "--leader-elect-lease-duration=" + lease.String(),
 		"--leader-elect-renew-deadline=" + (lease * 2 / 3).String(), "--leader-elect-retry-period=" + RetryPeriod(lease).String(),
 	}
-	if u.Options.External {
+	switch {
+	case u.Options.External:
 		args = append(args, "--cloud-provider=external")
-	} else {
+	case u.Options.Cloud != nil:
+		args = append(args, "--cloud-provider="+u.Options.Cloud.Provider, "--cloud-config=/etc/testbed/provider.conf",
+			"--configure-cloud-routes=false")
+	default:
 		args = append(args, "--cloud-provider=simcloud", "--cloud-config=/etc/testbed/cloud.conf", "--configure-cloud-routes=true",
 			"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false")
 	}
@@ -296,13 +326,17 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 		ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: u.Options.Name},
 		Spec: ucv1.ClusterSpec{
 			Version: KubernetesVersion,
-			Cloud: ucv1.CloudSpec{ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name +
-				"-cloud-config"}},
+			Cloud: ucv1.CloudSpec{
+				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"},
+			},
 			// The breaker holds each Machine of a roll back for 45 seconds, and tests of other things do without an extra one.
 			Rollout: ucv1.RolloutSpec{
 				SoakSeconds: new(int32(0)), InitializationDeadlineSeconds: new(int32(15)), Canary: ucv1.CanaryMachineDeployment,
 			},
 		},
+	}
+	if u.Options.Cloud != nil {
+		cluster.Spec.Cloud.ProviderName = u.Options.Cloud.Provider
 	}
 	if u.Options.ControlPlaneNodes > 0 {
 		cluster.Spec.ControlPlane.Type = ucv1.ExternalControlPlane

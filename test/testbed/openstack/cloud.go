@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The one user, whose password it is, and his project.
@@ -19,22 +19,30 @@ const (
 	token    = "token-1"
 )
 
-// LoadBalancer of Octavia, as its API spells it.
-type LoadBalancer struct {
-	ID                 string `json:"id"`
-	Name               string `json:"name"`
-	ProvisioningStatus string `json:"provisioning_status"`
-	ProjectID          string `json:"project_id"`
+// Call of its APIs.
+type Call struct {
+	Time   time.Time
+	Method string
+	// Path has the query, too, and Agent is the program that calls.
+	Path, Agent string
+	Status      int
 }
 
-// Cloud is a server with Keystone and Octavia.
+// Cloud is a server with all of it.
 type Cloud struct {
 	// URL is that of Keystone.
 	URL string
 
-	mu        sync.Mutex
-	balancers []LoadBalancer
-	calls     []string
+	mu sync.Mutex
+	// objects of each kind, in the order in which they were made.
+	objects           map[string][]object
+	serial, addresses int
+	// changed is since when the cloud is busy with load balancers, and busy for how long it is.
+	changed map[string]time.Time
+	busy    time.Duration
+	servers func() []Server
+	calls   []string
+	log     []Call
 	// answers are statuses that calls get instead of what they ask for, by "METHOD path".
 	answers map[string]int
 	server  *httptest.Server
@@ -42,15 +50,18 @@ type Cloud struct {
 
 // Start a cloud on the loopback interface, with TLS or without; the caller closes it.
 func Start(secure bool) *Cloud {
-	c := &Cloud{answers: map[string]int{}}
+	c := &Cloud{answers: map[string]int{}, objects: map[string][]object{}, changed: map[string]time.Time{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v3/{$}", c.version)
 	mux.HandleFunc("GET /{$}", c.version)
 	mux.HandleFunc("POST /v3/auth/tokens", c.logIn)
 	mux.HandleFunc("GET /octavia/{$}", c.octaviaVersions)
-	mux.HandleFunc("GET /octavia/v2.0/lbaas/loadbalancers", c.list)
-	mux.HandleFunc("GET /octavia/v2.0/lbaas/loadbalancers/{id}", c.get)
-	mux.HandleFunc("PUT /octavia/v2.0/lbaas/loadbalancers/{id}", c.put)
+	mux.HandleFunc("GET "+neutron+"extensions", noExtensions)
+	c.serveMembers(mux)
+	c.serveNova(mux)
+	for _, k := range append(c.octaviaKinds(), c.neutronKinds()...) {
+		c.serve(mux, k)
+	}
 	c.server = httptest.NewUnstartedServer(c.logged(mux))
 	if secure {
 		c.server.StartTLS()
@@ -66,24 +77,6 @@ func (c *Cloud) Close() { c.server.Close() }
 
 // CA is the certificate of a cloud with TLS, in DER.
 func (c *Cloud) CA() []byte { return c.server.Certificate().Raw }
-
-// Set its load balancers.
-func (c *Cloud) Set(balancers ...LoadBalancer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.balancers = balancers
-}
-
-// Names of its load balancers, by ID.
-func (c *Cloud) Names() map[string]string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	names := map[string]string{}
-	for _, balancer := range c.balancers {
-		names[balancer.ID] = balancer.Name
-	}
-	return names
-}
 
 // Answer every call of a method and path by a status, until the status is 0.
 func (c *Cloud) Answer(call string, status int) {
@@ -101,8 +94,34 @@ func (c *Cloud) Calls() []string {
 	return calls
 }
 
+// Log of all calls.
+func (c *Cloud) Log() []Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.log)
+}
+
+// recorder keeps the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
 func (c *Cloud) logged(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		call := Call{Time: time.Now(), Method: r.Method, Path: r.URL.RequestURI(), Agent: r.UserAgent()}
+		w := &recorder{ResponseWriter: answer, status: http.StatusOK}
+		defer func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			call.Status = w.status
+			c.log = append(c.log, call)
+		}()
 		c.mu.Lock()
 		c.calls = append(c.calls, r.Method+" "+r.URL.RequestURI())
 		status := c.answers[r.Method+" "+r.URL.Path]
@@ -113,7 +132,7 @@ func (c *Cloud) logged(next http.Handler) http.Handler {
 		case status != 0:
 			body, _ := readAll(r)
 			http.Error(w, "you sent "+body, status) // Some clouds repeat what they do not understand.
-		case strings.HasPrefix(r.URL.Path, "/octavia/") && r.Header.Get("X-Auth-Token") != token:
+		case !strings.HasPrefix(r.URL.Path, "/v3/") && r.URL.Path != "/" && r.Header.Get("X-Auth-Token") != token:
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 		default:
 			next.ServeHTTP(w, r)
@@ -135,13 +154,6 @@ func readAll(r *http.Request) (string, error) {
 func (c *Cloud) version(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, map[string]any{"version": map[string]any{
 		"id": "v3.14", "status": "stable", "links": []map[string]string{{"rel": "self", "href": c.server.URL + "/v3/"}},
-	}})
-}
-
-// octaviaVersions are asked for before anything else.
-func (c *Cloud) octaviaVersions(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, map[string]any{"versions": []map[string]any{
-		{"id": "v2.0", "status": "SUPPORTED"}, {"id": "v2.27", "status": "CURRENT"},
 	}})
 }
 
@@ -167,78 +179,24 @@ func (c *Cloud) logIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Subject-Token", token)
 	write(w, http.StatusCreated, map[string]any{"token": map[string]any{
 		"project": map[string]string{"id": Project}, "expires_at": "2099-01-01T00:00:00Z",
-		"catalog": []map[string]any{{
-			"type": "load-balancer", "name": "octavia", "endpoints": []map[string]string{
-				{"interface": "public", "region": "one", "region_id": "one", "url": c.server.URL + "/octavia"},
-			},
-		}},
+		"catalog": []object{
+			c.service("load-balancer", "octavia", "/octavia"), c.service("network", "neutron", "/neutron"),
+			c.service("compute", "nova", strings.TrimSuffix(nova, "/")),
+		},
 	}})
 }
 
-// list filters by name and project, and has pages.
-func (c *Cloud) list(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	query := r.URL.Query()
-	limit, err := strconv.Atoi(query.Get("limit"))
-	if err != nil {
-		limit = len(c.balancers)
-	}
-	list, more, begun := []LoadBalancer{}, false, query.Get("marker") == ""
-	for _, balancer := range c.balancers {
-		switch {
-		case !begun:
-			begun = balancer.ID == query.Get("marker")
-		case query.Has("name") && balancer.Name != query.Get("name"),
-			query.Has("project_id") && balancer.ProjectID != query.Get("project_id"):
-		case len(list) == limit:
-			more = true
-		default:
-			list = append(list, balancer)
-		}
-	}
-	answer := map[string]any{"loadbalancers": list}
-	if more {
-		query.Set("marker", list[len(list)-1].ID)
-		answer["loadbalancers_links"] = []map[string]string{
-			{"rel": "next", "href": c.server.URL + r.URL.Path + "?" + query.Encode()},
-		}
-	}
-	write(w, http.StatusOK, answer)
+func (c *Cloud) service(kind, name, path string) object {
+	return object{"type": kind, "name": name, "endpoints": []object{
+		{"interface": "public", "region": "one", "region_id": "one", "url": c.server.URL + path},
+	}}
 }
 
-func (c *Cloud) get(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.balancers, func(b LoadBalancer) bool { return b.ID == r.PathValue("id") })
-	if at < 0 {
-		http.Error(w, "not found", http.StatusNotFound)
-		return
-	}
-	write(w, http.StatusOK, map[string]any{"loadbalancer": c.balancers[at]})
-}
-
-// put changes a name; the cloud takes a while for it, which ends when the load balancers are set.
-func (c *Cloud) put(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var asked struct{ LoadBalancer struct{ Name string } }
-	at := slices.IndexFunc(c.balancers, func(b LoadBalancer) bool { return b.ID == r.PathValue("id") })
-	switch {
-	case at < 0:
-		http.Error(w, "not found", http.StatusNotFound)
-	case c.balancers[at].ProvisioningStatus != "ACTIVE":
-		http.Error(w, "Load Balancer is immutable and cannot be updated.", http.StatusConflict)
-	case json.NewDecoder(r.Body).Decode(&asked) != nil:
-		http.Error(w, "not understood", http.StatusBadRequest)
-	default:
-		c.balancers[at].Name, c.balancers[at].ProvisioningStatus = asked.LoadBalancer.Name, "PENDING_UPDATE"
-		write(w, http.StatusOK, map[string]any{"loadbalancer": c.balancers[at]})
-	}
-}
-
+// write an answer; without a body it has none.
 func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	if body != nil {
+		_ = json.NewEncoder(w).Encode(body)
+	}
 }

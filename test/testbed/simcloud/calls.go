@@ -36,7 +36,7 @@ func refusal(status int, reason string) reply { return reply{status: status, rea
 // identity is called with the server locked.
 func (c *request) identity() identity {
 	c.server.serial++
-	return identity{cluster: c.call.Cluster, serial: c.server.serial}
+	return identity{cluster: c.call.Cluster, serial: c.server.serial, providerID: c.tenant.providerID}
 }
 
 func (c *request) hides(name string) bool { return slices.Contains(c.hidden, name) }

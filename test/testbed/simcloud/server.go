@@ -103,6 +103,13 @@ func (s *Server) AddCluster(cluster, token string) {
 	s.tenants[cluster] = newTenant(token)
 }
 
+// SetProviderID has the instances of a cluster called by what another cloud calls them.
+func (s *Server) SetProviderID(cluster string, providerID func(Instance) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tenants[cluster].providerID = providerID
+}
+
 // Snapshot returns what the cluster has; empty for an unknown one.
 func (s *Server) Snapshot(cluster string) Snapshot {
 	s.mu.Lock()

@@ -13,6 +13,8 @@ type tenant struct {
 	loadBalancers map[string]LoadBalancer
 	routes        map[string]Route
 	volumes       map[string]Volume
+	// providerID is what instances are called by; nil: simcloud's own form.
+	providerID func(Instance) string
 }
 
 func newTenant(token string) *tenant {
@@ -35,8 +37,9 @@ func sorted[T any](items map[string]T) []T {
 
 // identity is what the cloud gives a new object.
 type identity struct {
-	cluster string
-	serial  int
+	cluster    string
+	serial     int
+	providerID func(Instance) string
 }
 
 func (i identity) id(kind string) string { return fmt.Sprintf("%s-%08d", kind, i.serial) }
@@ -49,6 +52,9 @@ func (i identity) address(prefix string) string {
 func (i Instance) created(by identity) Instance {
 	i.ID = by.id("i")
 	i.ProviderID = "simcloud://" + by.cluster + "/" + i.Name
+	if by.providerID != nil {
+		i.ProviderID = by.providerID(i)
+	}
 	if len(i.Addresses) == 0 {
 		i.Addresses = []string{by.address("10.96")}
 	}

@@ -14,13 +14,16 @@ func (Profile) Describe() manifest.Description {
 		InTree: &manifest.InTree{
 			Name: Name, LastMinor: leadermigration.LastInTreeOpenStack, Plugins: map[string]string{inTreePlugin: driver},
 		},
+		// What the CCM makes of a floating IP without that description was seen with its releases v1.25.6 and v1.36.0:
+		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/loadbalancer.go#L1987
 		// openstack:///ID, or openstack://REGION/ID with OS_CCM_REGIONAL:
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/pkg/openstack/instances.go#L218
 		ProviderID: `^openstack://([^/]*)/([^/]+)$`,
 		NodeNames:  "The server of the project has the Node's name; two servers of one name are an error.",
 		LoadBalancers: "New ones are called kube_service_CLUSTER_NAMESPACE_SERVICE. The in-tree provider's, called a and the " +
 			"Service's UID, are found, kept and never deleted, unless spec.cloud.loadBalancers is Rename. The in-tree provider " +
-			"finds none of the new ones.",
+			"finds none of the new ones. A floating IP of the in-tree provider has no description, by which the CCM knows its " +
+			"own: it stays when the Service is deleted.",
 		Routes: "Needs router-id. Static routes of the router within --cluster-cidr whose next hop is no Node are deleted.",
 		// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.36.0/cmd/openstack-cloud-controller-manager/main.go
 		Keys:    describedKeys(),
