@@ -129,13 +129,13 @@ e2e-machine-controller: binaries-test ## Play the demo and the rolls with the re
 		-args -ginkgo.timeout=59m -ginkgo.label-filter='breaker || objectives || plan' $(if $(SEED),-ginkgo.seed=$(SEED))
 	KUBEBUILDER_ASSETS=$(REAL) go test -count=1 -timeout=20m -v -tags=realmachinecontroller -run 'RealMachineController' ./test/integration
 
-# A provider of which the testbed has a cloud, and a checkout of its CCM, of the tag that the catalogue has for the provider's last
+# A provider, and a checkout of its CCM: of the tag that the catalogue has for the testbed's minor, and for openstack for its last
 # in-tree minor.
 PROVIDER ?=
 PROVIDER_BIN := $(CURDIR)/_output/provider-$(PROVIDER)
 BED := github.com/ccm-migration/ccm-migration-controller/test/testbed/bed
 .PHONY: e2e-provider
-e2e-provider: ## Migrate a cluster of PROVIDER=openstack with KCM as released and the CCM in the checkout SOURCE.
+e2e-provider: ## Run the CCM in the checkout SOURCE of PROVIDER=openstack (a whole migration), vsphere or azure.
 	hack/provider.sh $(PROVIDER_BIN) "$(PROVIDER)" "$(SOURCE)"
 	KUBEBUILDER_ASSETS=$(PROVIDER_BIN) go test -count=1 -timeout=30m -v -tags=realprovider \
 		$(if $(filter openstack,$(PROVIDER)),-ldflags="-X $(BED).KubernetesVersion=$(OLDEST_RELEASE)") ./test/e2e/provider \

@@ -35,6 +35,8 @@ func testedWith(name string) string {
 		return "its real CCM on a simulated API of AWS"
 	case "openstack":
 		return "a whole migration: its real KCM and CCM, simulated APIs of OpenStack"
+	case "azure", "vsphere":
+		return "the start and election of its real CCM"
 	default:
 		return "its objects on real API servers"
 	}
