@@ -134,7 +134,7 @@ build_own() {
 		go build -buildvcs=false ${release:+-ldflags="-X $(go list ./test/testbed/bed).KubernetesVersion=$release"} \
 			-o "$bin/testbed" ./test/testbed/cmd/testbed
 		# The testbed is also what stands in for the programs of others, by these names.
-		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver; do
+		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver data-keeper; do
 			ln -sfn testbed "$bin/$name"
 		done
 		;;

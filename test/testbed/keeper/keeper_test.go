@@ -1,0 +1,44 @@
+package keeper
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestKeep(t *testing.T) {
+	tests := map[string]struct {
+		change func(dir string) error
+		wrong  string
+	}{
+		"the same data are found":             {func(string) error { return nil }, ""},
+		"other data are noticed":              {func(dir string) error { return os.WriteFile(filepath.Join(dir, DataFile), []byte("x"), 0o600) }, "have checksum"},
+		"data that are gone are not replaced": {func(dir string) error { return os.Remove(filepath.Join(dir, DataFile)) }, "read the data"},
+		"a checksum that is gone is not made": {func(dir string) error { return os.Remove(filepath.Join(dir, ChecksumFile)) }, "read the checksum"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			g.Expect(keep(dir, "n1")).To(Equal(Visit{Node: "n1", Did: Wrote}))
+			g.Expect(test.change(dir)).To(Succeed())
+			visit, err := keep(dir, "n2")
+			if test.wrong != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(test.wrong)))
+				g.Expect(Visits(dir)).To(HaveLen(1))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(visit).To(Equal(Visit{Node: "n2", Did: Found}))
+			g.Expect(Visits(dir)).To(Equal([]Visit{{Node: "n1", Did: Wrote}, {Node: "n2", Did: Found}}))
+		})
+	}
+}
+
+func TestAFolderThatIsNotThereIsNoEmptyVolume(t *testing.T) {
+	g := NewWithT(t)
+	_, err := keep(filepath.Join(t.TempDir(), "missing"), "n1")
+	g.Expect(err).To(MatchError(ContainSubstring("read the data")))
+}
