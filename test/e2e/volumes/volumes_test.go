@@ -92,7 +92,7 @@ func (h *volumes) survive(ctx context.Context, s *suite.Scene, u *bed.UserCluste
 // blockRollback has a volume made when the driver is ours.
 func (h *volumes) blockRollback(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
 	h.serve(ctx, s, u)
-	h.Patch(ctx, s, u, `{"spec":{"handover":{"pauseBeforePointOfNoReturn":true}}}`)
+	h.hold(ctx, s, u, true)
 	h.Flip(ctx, s, u)
 	h.WaitForCluster(ctx, s, u, "the hand-over", suite.IsTrue(ucv1.HandoverCompletedCondition))
 	volume := h.keep(ctx, s, u)
@@ -125,6 +125,14 @@ func (h *volumes) blockRollback(ctx context.Context, s *suite.Scene, u *bed.User
 	})
 }
 
+// hold has the roll wait for the owner of the MachineDeployment. spec.handover.pauseBeforePointOfNoReturn would hold nothing
+// once the point is passed.
+func (h *volumes) hold(ctx context.Context, s *suite.Scene, u *bed.UserCluster, paused bool) {
+	GinkgoHelper()
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"paused":%t}}`, paused))
+	s.Expect(u.Client.Patch(ctx, bed.MachineDeployment("pool", 1), patch)).To(Succeed())
+}
+
 func noReturn(cluster *ucv1.Cluster) ucv1.PointOfNoReturnStatus {
 	if cluster.Status.Handover == nil || cluster.Status.Handover.PointOfNoReturn == nil {
 		return ucv1.PointOfNoReturnStatus{}
@@ -136,9 +144,11 @@ func noReturn(cluster *ucv1.Cluster) ucv1.PointOfNoReturnStatus {
 func (h *volumes) blockVerify(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
 	h.serve(ctx, s, u)
 	volume := h.keep(ctx, s, u)
+	h.hold(ctx, s, u, true)
 	h.Flip(ctx, s, u)
 	h.WaitForCluster(ctx, s, u, "the hand-over", suite.IsTrue(ucv1.HandoverCompletedCondition))
 	s.Expect(h.Cloud.LoseVolume(u.Options.Name, volume)).To(Succeed())
+	h.hold(ctx, s, u, false)
 	cluster := h.WaitForCluster(ctx, s, u, "a person to be called", func(cluster *ucv1.Cluster) string {
 		stalled := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.StalledCondition)
 		if stalled == nil || stalled.Reason != ucv1.InventoryChangedReason {
