@@ -22,7 +22,7 @@ import (
 const (
 	DataFile     = "data"
 	ChecksumFile = "data.sha256"
-	// VisitsFile has a line of each process that found its data: the Node, and what it did.
+	// VisitsFile has two lines of each process, when it has its data and when it ends: the Node, and what it did.
 	VisitsFile = "visits"
 )
 
@@ -30,6 +30,7 @@ const (
 const (
 	Wrote = "wrote"
 	Found = "found"
+	Left  = "left"
 )
 
 // dataSize is more than one block of any file system.
@@ -59,7 +60,9 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	ctrl.Log.Info("data-keeper has its data", "node", visit.Node, "did", visit.Did)
-	return program.ServeHealth(ctx, o.health, func() bool { return true })
+	err = program.ServeHealth(ctx, o.health, func() bool { return true })
+	// Who comes next, on whatever Node, sees whether this process was still there.
+	return errors.Join(err, note(o.dir, Visit{Node: o.node, Did: Left}))
 }
 
 // keep writes the data or compares them.
@@ -72,15 +75,19 @@ func keep(dir, node string) (Visit, error) {
 	if err != nil {
 		return visit, err
 	}
+	return visit, note(dir, visit)
+}
+
+func note(dir string, visit Visit) error {
 	visits, err := os.OpenFile(filepath.Join(dir, VisitsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return visit, fmt.Errorf("note the visit: %w", err)
+		return fmt.Errorf("note the visit: %w", err)
 	}
 	_, err = fmt.Fprintln(visits, visit.Node, visit.Did)
 	if err := errors.Join(err, visits.Sync(), visits.Close()); err != nil {
-		return visit, fmt.Errorf("note the visit: %w", err)
+		return fmt.Errorf("note the visit: %w", err)
 	}
-	return visit, nil
+	return nil
 }
 
 func isEmpty(dir string) (bool, error) {

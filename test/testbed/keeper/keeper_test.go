@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,6 +36,18 @@ func TestKeep(t *testing.T) {
 			g.Expect(Visits(dir)).To(Equal([]Visit{{Node: "n1", Did: Wrote}, {Node: "n2", Did: Found}}))
 		})
 	}
+}
+
+func TestAProcessSaysWhenItLeaves(t *testing.T) {
+	g := NewWithT(t)
+	o := &options{dir: t.TempDir(), node: "n1"}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- o.run(ctx) }()
+	g.Eventually(func() ([]Visit, error) { return Visits(o.dir) }).Should(Equal([]Visit{{Node: "n1", Did: Wrote}}))
+	cancel()
+	g.Eventually(ended).Should(Receive(BeNil()))
+	g.Expect(Visits(o.dir)).To(Equal([]Visit{{Node: "n1", Did: Wrote}, {Node: "n1", Did: Left}}))
 }
 
 func TestAFolderThatIsNotThereIsNoEmptyVolume(t *testing.T) {
