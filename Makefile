@@ -71,7 +71,8 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover command-lines kcm-releases
+EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover command-lines kcm-releases \
+	e2e-volumes
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -107,6 +108,11 @@ command-lines: binaries-test ## Run the oldest minor with each command line of a
 	@for release in $(OLDEST_RELEASE) $(OLDEST_NEXT_RELEASE); do hack/binaries.sh _output/$$release demo $$release; done
 	TEST_RELEASE=$(CURDIR)/_output/$(OLDEST_RELEASE) TEST_NEXT_RELEASE=$(CURDIR)/_output/$(OLDEST_NEXT_RELEASE) \
 		go test -count=1 -v -tags=commandlines -run CommandLines ./test/conformance/releases
+
+.PHONY: e2e-volumes
+e2e-volumes: binaries-demo ## Migrate with real volumes: a CSI driver of the testbed, and sidecars that others wrote.
+	@hack/binaries.sh $(BIN) volumes
+	go test -count=1 -timeout=30m -v -tags=volumes ./test/e2e/volumes -args -ginkgo.timeout=29m $(if $(SEED),-ginkgo.seed=$(SEED))
 
 # A release of KCM that is known as bad.
 KCM_RELEASES ?= 1.31.0

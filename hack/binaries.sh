@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Builds what the testbed runs into a directory:
-#   binaries.sh BIN_DIR demo|test|manager
+#   binaries.sh BIN_DIR demo|test|volumes|manager
 #   binaries.sh BIN_DIR demo|apiserver|controllers RELEASE
-# demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, and manager
-# is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
+# demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, volumes is
+# what make e2e-volumes needs besides demo, and manager is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
 # make test-extra; apiserver is its kube-apiserver alone, and controllers that and KCM, both as released. The management
 # cluster is never older than 1.28, which the README asks for: the demo of an older release has that of the work tree.
 #
 # A program that was built from the same sources by the same Go is not built again, whatever it was built for.
 set -euo pipefail
 
-if [[ ! "$#:${*:2}" =~ ^(2:(demo|test|manager)|3:(demo|apiserver|controllers) 1\.[0-9]+\.[0-9]+)$ ]]; then
-	echo "usage: $0 BIN_DIR demo|test|manager, or $0 BIN_DIR demo|apiserver|controllers RELEASE" >&2
+if [[ ! "$#:${*:2}" =~ ^(2:(demo|test|volumes|manager)|3:(demo|apiserver|controllers) 1\.[0-9]+\.[0-9]+)$ ]]; then
+	echo "usage: $0 BIN_DIR demo|test|volumes|manager, or $0 BIN_DIR demo|apiserver|controllers RELEASE" >&2
 	exit 2
 fi
 wanted=$2 release=${3-}
@@ -24,11 +24,13 @@ release_minor=${release#1.} release_minor=${release_minor%%.*} tags=()
 [[ -z $release || $release_minor -ge 27 ]] || tags=(-tags=before_1_27)
 
 # A row is a program: its module below test/kubernetes, the seconds of its first build on 2 cores after those above it
-# and without downloads, the module whose release is its version, its package. Programs of the modules next and aws go
-# to a folder of their version. kubectl runs the commands of the runbooks in a test. In next is the next minor's KCM: what a finished migration leaves has to start there,
-# too. In aws is a CCM that others wrote: the catalogue's arguments and rights are to be enough for it. Its libraries have
-# the versions of our own, which are compiled anyway: go get them there, too, when ours change.
+# and without downloads, the module whose release is its version, its package. Programs of the modules next, aws and
+# csi go to a folder of their version. kubectl runs the commands of the runbooks in a test. In next is the next minor's
+# KCM: what a finished migration leaves has to start there, too. In aws is a CCM that others wrote: the catalogue's
+# arguments and rights are to be enough for it. Its libraries have the versions of our own, which are compiled anyway: go
+# get them there, too, when ours change. In csi are the sidecars of a CSI driver, with our versions where ours are newer.
 kubernetes=k8s.io/kubernetes aws=k8s.io/cloud-provider-aws
+attacher=github.com/kubernetes-csi/external-attacher/v4 provisioner=github.com/kubernetes-csi/external-provisioner/v6
 rows_demo=(
 	"etcd                         . 45 $kubernetes go.etcd.io/etcd/server/v3"
 	"kube-apiserver               . 105 $kubernetes $kubernetes/cmd/kube-apiserver"
@@ -40,6 +42,10 @@ rows_test=(
 	"kubectl                      . 25 $kubernetes $kubernetes/cmd/kubectl"
 	"kube-controller-manager      next 200 $kubernetes $kubernetes/cmd/kube-controller-manager"
 	"aws-cloud-controller-manager aws 120 $aws $aws/cmd/aws-cloud-controller-manager"
+)
+rows_volumes=(
+	"csi-attacher                 csi 200 $attacher $attacher/cmd/csi-attacher"
+	"csi-provisioner              csi 20 $provisioner $provisioner/cmd/csi-provisioner"
 )
 rows_apiserver=("${rows_demo[1]}")
 rows_controllers=("${rows_demo[1]}" "kube-controller-manager . 60 $kubernetes $kubernetes/cmd/kube-controller-manager")
@@ -111,7 +117,7 @@ build() {
 	# nothing else needs what next compiles: it goes without what the linker would strip.
 	local flags=(-trimpath)
 	case $module in
-	aws) flags=() ;;
+	aws | csi) flags=() ;;
 	next) flags+=(-gcflags=all=-dwarf=false) ;;
 	esac
 	(cd "$modules/$module" &&
@@ -128,7 +134,7 @@ build_own() {
 		go build -buildvcs=false ${release:+-ldflags="-X $(go list ./test/testbed/bed).KubernetesVersion=$release"} \
 			-o "$bin/testbed" ./test/testbed/cmd/testbed
 		# The testbed is also what stands in for the programs of others, by these names.
-		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver; do
+		for name in machine-controller machine-controller-webhook operating-system-manager csi-driver data-keeper; do
 			ln -sfn testbed "$bin/$name"
 		done
 		;;
@@ -153,6 +159,7 @@ controllers) rows=("${rows_controllers[@]}") own=() ;;
 manager) rows=() own=(manager) ;;
 demo) rows=("${rows_demo[@]}") own=(manager testbed) ;;
 test) rows=("${rows_demo[@]}" "${rows_test[@]}") own=(manager testbed) ;;
+volumes) rows=("${rows_volumes[@]}") own=() ;;
 esac
 
 todo=() left=0

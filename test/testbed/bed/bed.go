@@ -124,7 +124,7 @@ func (b *Bed) start() error {
 	if err != nil {
 		return err
 	}
-	b.Cloud = simcloud.New(simcloud.Options{Log: calls})
+	b.Cloud = simcloud.New(simcloud.Options{Log: calls, Disks: b.File("disks")})
 	if b.cloudURL, err = b.Cloud.Start("127.0.0.1:0"); err != nil {
 		return err
 	}

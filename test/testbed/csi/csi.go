@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi/driver"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/program"
 )
 
@@ -34,11 +37,12 @@ const (
 type options struct {
 	mode, nodeName, driverName string
 	health, kubeconfig         string
+	endpoint, cloudConfig      string
 }
 
 // Command is the program csi-driver.
 func Command() *cobra.Command {
-	return program.Command("csi-driver", "Stand-in of simcloud's CSI driver.", setup)
+	return program.Command("csi-driver", "simcloud's CSI driver, which stands in for itself without an endpoint.", setup)
 }
 
 func setup(flags *flag.FlagSet) program.Run {
@@ -48,14 +52,15 @@ func setup(flags *flag.FlagSet) program.Run {
 	flags.StringVar(&o.driverName, "driver-name", "csi.simcloud.example", "name of the driver")
 	flags.StringVar(&o.health, "health-address", ":9808", "address of /healthz and /readyz")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the user cluster; empty means in-cluster")
+	flags.StringVar(&o.endpoint, "endpoint", "", "unix socket on which CSI is served; empty means not at all")
+	flags.StringVar(&o.cloudConfig, "cloud-config", "", "how to reach simcloud; a controller with an endpoint needs it")
 	return o.run
 }
 
 func (o *options) run(ctx context.Context) error {
 	switch {
 	case o.mode == modeController:
-		ctrl.Log.Info("csi-driver starts", "mode", o.mode, "driver", o.driverName)
-		return program.ServeHealth(ctx, o.health, func() bool { return true })
+		return o.runController(ctx)
 	case o.mode != modeNode:
 		return fmt.Errorf("flag -mode is %q: use %s or %s", o.mode, modeController, modeNode)
 	case o.nodeName == "":
@@ -69,11 +74,47 @@ func (o *options) run(ctx context.Context) error {
 	registered := &atomic.Bool{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return program.ServeHealth(ctx, o.health, registered.Load) })
+	if o.endpoint != "" {
+		d := &driver.Driver{Name: o.driverName, Node: o.nodeName}
+		group.Go(func() error { return d.Serve(ctx, o.endpoint) })
+	}
 	group.Go(func() error {
 		o.keep(ctx, c, registered)
 		return nil
 	})
 	return group.Wait()
+}
+
+func (o *options) runController(ctx context.Context) error {
+	ctrl.Log.Info("csi-driver starts", "mode", o.mode, "driver", o.driverName, "endpoint", o.endpoint)
+	healthy := func() bool { return true }
+	if o.endpoint == "" {
+		return program.ServeHealth(ctx, o.health, healthy)
+	}
+	d, err := o.controller()
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return program.ServeHealth(ctx, o.health, healthy) })
+	group.Go(func() error { return d.Serve(ctx, o.endpoint) })
+	return group.Wait()
+}
+
+func (o *options) controller() (*driver.Driver, error) {
+	raw, err := os.ReadFile(o.cloudConfig)
+	if err != nil {
+		return nil, fmt.Errorf("read the cloud config, check -cloud-config: %w", err)
+	}
+	config, err := cloud.ParseConfig(raw)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("read the host name: %w", err)
+	}
+	return &driver.Driver{Name: o.driverName, Cloud: driver.NewCloud(config, "csi-driver", host)}, nil
 }
 
 // keep registers until ctx ends; the process is ready after the first success.

@@ -66,6 +66,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"controller mode needs nothing else":    {[]string{"--mode=controller", "--health-address=127.0.0.1:0"}, ""},
 		"node mode without a name is refused":   {[]string{"--mode=node"}, "-node-name"},
+		"an endpoint needs a cloud":             {[]string{"--mode=controller", "--health-address=0", "--endpoint=csi.sock"}, "-cloud-config"},
 		"a mode that does not exist is refused": {[]string{"-mode", "both"}, `"both"`},
 	}
 	for name, test := range tests {

@@ -5,9 +5,10 @@
 // only reported as running. Everything that the proof of silence rests on is as a
 // real kubelet does it: a terminating Pod is removed only after its processes
 // ended and their exit codes were reported, a restarted container has a new ID,
-// and a live node renews its Lease.
+// and a live node renews its Lease. What claims of a Pod with a process stand for is
+// mounted and unmounted by the CSI driver of its Node.
 //
-// The package may import client-go and test/testbed/process. It creates no Nodes,
-// never touches the host's file system outside its run directory, re-adopts no
-// process after a restart, and serves neither logs nor exec.
+// The package may import client-go, test/testbed/process and its room claims. It
+// creates no Nodes, never touches the host's file system outside its run directory,
+// re-adopts no process after a restart, and serves neither logs nor exec.
 package kubelet

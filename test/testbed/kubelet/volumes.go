@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet/claims"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
 
@@ -43,6 +44,9 @@ func (k *Kubelet) volumePath(pod *corev1.Pod, volume *corev1.Volume) string {
 		// Cleaned as an absolute path, so that ".." ends at the Node's root.
 		return filepath.Join(k.NodeRoot(pod.Spec.NodeName), filepath.Clean("/"+volume.HostPath.Path))
 	}
+	if volume.PersistentVolumeClaim != nil {
+		return filepath.Join(k.NodeRoot(pod.Spec.NodeName), claims.Target(pod, volume.Name))
+	}
 	return filepath.Join(k.podDir(pod), "volumes", volume.Name)
 }
 
@@ -50,6 +54,9 @@ func (k *Kubelet) volumePath(pod *corev1.Pod, volume *corev1.Volume) string {
 func (k *Kubelet) makeVolumes(ctx context.Context, from sources) error {
 	for i := range from.pod.Spec.Volumes {
 		volume := &from.pod.Spec.Volumes[i]
+		if volume.PersistentVolumeClaim != nil {
+			continue // Its driver makes it.
+		}
 		files, err := from.volume(ctx, volume)
 		if err != nil {
 			return fmt.Errorf("volume %s: %w", volume.Name, err)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet/claims"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
 
@@ -36,6 +37,7 @@ type worker struct {
 	ip           string
 	startTime    metav1.Time
 	inits, mains []*container
+	mounted      map[string]*claims.Mounted
 	prepared     bool
 	filledAt     time.Time
 	problem      string
@@ -47,7 +49,7 @@ type worker struct {
 }
 
 func newWorker(k *Kubelet, pod *corev1.Pod) *worker {
-	w := &worker{kubelet: k, wakeup: make(chan struct{}, 1), pod: pod}
+	w := &worker{kubelet: k, wakeup: make(chan struct{}, 1), pod: pod, mounted: map[string]*claims.Mounted{}}
 	for i := range pod.Spec.InitContainers {
 		w.inits = append(w.inits, w.newContainer(&pod.Spec.InitContainers[i], true))
 	}
@@ -131,8 +133,7 @@ func (w *worker) sync(ctx context.Context) (next time.Duration, done bool) {
 	case (gone || forced(pod)) && !w.idle() && w.kubelet.options.OutliveForceDelete(pod):
 		return retry, false
 	case gone:
-		next = w.stop(podGrace(pod))
-		return next, w.idle()
+		return w.leave(ctx, pod)
 	case pod.DeletionTimestamp != nil:
 		next, err = w.finish(ctx, pod)
 	case w.foreign(pod):
@@ -146,6 +147,17 @@ func (w *worker) sync(ctx context.Context) (next time.Duration, done bool) {
 		next = min(next, retry)
 	}
 	return next, false
+}
+
+// leave ends what is left of a Pod that the API has no more.
+func (w *worker) leave(ctx context.Context, pod *corev1.Pod) (next time.Duration, done bool) {
+	next = w.stop(podGrace(pod))
+	if !w.idle() {
+		return next, false
+	}
+	// The driver may be gone with the Node, and no one waits for this Pod any more.
+	w.kubelet.report(w.unmount(ctx), pod)
+	return next, true
 }
 
 // forced tells whether someone deletes the Pod without waiting for its kubelet;
@@ -203,6 +215,9 @@ func (w *worker) finish(ctx context.Context, pod *corev1.Pod) (time.Duration, er
 			return next, err
 		}
 	}
+	if err := w.unmount(ctx); err != nil {
+		return next, err
+	}
 	if err := w.remove(ctx, pod); err != nil {
 		return next, err
 	}
@@ -245,6 +260,9 @@ func (w *worker) prepare(ctx context.Context, pod *corev1.Pod) error {
 	}
 	if w.hasPrograms() {
 		if err := w.kubelet.makeVolumes(ctx, w.sources(pod)); err != nil {
+			return err
+		}
+		if err := w.mount(ctx, pod); err != nil {
 			return err
 		}
 	}

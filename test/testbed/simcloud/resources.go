@@ -11,6 +11,9 @@ type kind[T any] struct {
 	items      func(*tenant) map[string]T
 	name       func(*T) *string
 	created    func(T, identity) T
+	// made and leaves are what else has to be done in the world; a reason refuses it.
+	made   func(*request, T) reply
+	leaves func(*request, T) reply
 }
 
 // routes is the whole API.
@@ -19,6 +22,7 @@ func (s *Server) routes() http.Handler {
 	register(s, mux, kind[Instance]{
 		path: "instances", noun: "Instance", items: func(t *tenant) map[string]Instance { return t.instances },
 		name: func(i *Instance) *string { return &i.Name }, created: Instance.created,
+		leaves: detachAll,
 	})
 	register(s, mux, kind[Route]{
 		path: "routes", noun: "Route", items: func(t *tenant) map[string]Route { return t.routes },
@@ -27,7 +31,9 @@ func (s *Server) routes() http.Handler {
 	register(s, mux, kind[Volume]{
 		path: "volumes", noun: "Volume", items: func(t *tenant) map[string]Volume { return t.volumes },
 		name: func(v *Volume) *string { return &v.Name }, created: Volume.created,
+		made: makeDisk, leaves: removeDisk,
 	})
+	registerAttachments(s, mux)
 	balancers := kind[LoadBalancer]{
 		path: "loadbalancers", noun: "LoadBalancer", items: func(t *tenant) map[string]LoadBalancer { return t.loadBalancers },
 		name: func(l *LoadBalancer) *string { return &l.Name }, created: LoadBalancer.created,
@@ -57,6 +63,11 @@ func register[T any](s *Server, mux *http.ServeMux, k kind[T]) {
 			return refusal(http.StatusConflict, k.noun+" exists already")
 		}
 		made = k.created(made, c.identity())
+		if k.made != nil {
+			if answer := k.made(c, made); answer.reason != "" {
+				return answer
+			}
+		}
 		k.items(c.tenant)[name] = made
 		return reply{status: http.StatusCreated, body: made}
 	}))
@@ -81,8 +92,14 @@ func registerReads[T any](s *Server, mux *http.ServeMux, k kind[T]) {
 		return reply{status: http.StatusOK, body: item}
 	}))
 	mux.Handle("DELETE "+collection+"/{name}", s.tenantCall("Delete"+k.noun, func(c *request) reply {
-		if _, found := k.items(c.tenant)[c.call.Object]; !found {
+		item, found := k.items(c.tenant)[c.call.Object]
+		if !found {
 			return refusal(http.StatusNotFound, notFound)
+		}
+		if k.leaves != nil {
+			if answer := k.leaves(c, item); answer.reason != "" {
+				return answer
+			}
 		}
 		delete(k.items(c.tenant), c.call.Object)
 		return reply{status: http.StatusNoContent}

@@ -22,12 +22,15 @@ type Options struct {
 	Log io.Writer
 	// Clock stamps calls and times latency; nil is the real one.
 	Clock clock.Clock
+	// Disks is a folder for what is written to volumes; without it they hold nothing.
+	Disks string
 }
 
 // Server is the simulated cloud. What it holds outlives Stop, so that an
 // outage can be staged by Stop and Start.
 type Server struct {
 	clock   clock.Clock
+	disks   disks
 	handler http.Handler
 
 	logMu sync.Mutex
@@ -43,7 +46,7 @@ type Server struct {
 
 // New returns a server without clusters.
 func New(options Options) *Server {
-	s := &Server{clock: options.Clock, log: options.Log, tenants: map[string]*tenant{}}
+	s := &Server{clock: options.Clock, log: options.Log, disks: disks{root: options.Disks}, tenants: map[string]*tenant{}}
 	if s.clock == nil {
 		s.clock = clock.RealClock{}
 	}
@@ -141,6 +144,22 @@ func (s *Server) SetInstanceState(cluster, name string, state InstanceState) err
 	instance.State = state
 	t.instances[name] = instance
 	return nil
+}
+
+// LoseVolume takes a volume away, attached or not, behind the back of everybody.
+func (s *Server) LoseVolume(cluster, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, found := s.tenants[cluster]
+	if !found {
+		return fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+	}
+	volume, found := t.volumes[name]
+	if !found {
+		return fmt.Errorf("cluster %q has no volume %q: create it first", cluster, name)
+	}
+	delete(t.volumes, name)
+	return s.disks.remove(cluster, volume)
 }
 
 // AddRoute makes a route that no cluster asked for.

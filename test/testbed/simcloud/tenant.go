@@ -82,6 +82,7 @@ func (r Route) created(by identity) Route {
 
 func (v Volume) created(by identity) Volume {
 	v.ID, v.Zone = by.id("vol"), orDefault(v.Zone, "sim-1a")
+	v.DevicePath = ""
 	return v
 }
 

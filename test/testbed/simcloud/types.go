@@ -52,16 +52,24 @@ type Route struct {
 	DestinationCIDR string `json:"destinationCIDR"`
 }
 
-// Volume is a disk; AttachedTo names an instance, or is empty.
+// Volume is a disk; AttachedTo names an instance, or is empty. Where the
+// cloud has disks, DevicePath is the directory by which that instance sees it.
 type Volume struct {
 	Name       string `json:"name"`
 	ID         string `json:"id"`
 	SizeGiB    int64  `json:"sizeGiB"`
 	Zone       string `json:"zone"`
 	AttachedTo string `json:"attachedTo"`
+	DevicePath string `json:"devicePath,omitempty"`
 }
 
-// Call is a line of the log.
+// Attachment says to which instance a volume is to be attached.
+type Attachment struct {
+	AttachedTo string `json:"attachedTo"`
+}
+
+// Call is a line of the log. Target is the instance of calls that attach or
+// detach a volume.
 type Call struct {
 	Time      time.Time `json:"time"`
 	Cluster   string    `json:"cluster"`
@@ -70,6 +78,7 @@ type Call struct {
 	Loop      string    `json:"loop"`
 	Method    string    `json:"method"`
 	Object    string    `json:"object"`
+	Target    string    `json:"target,omitempty"`
 	Error     string    `json:"error"`
 }
 
@@ -83,6 +92,13 @@ const (
 	UpdateLoadBalancer        = "UpdateLoadBalancer"
 	DeleteLoadBalancer        = "DeleteLoadBalancer"
 	EnsureLoadBalancerDeleted = "EnsureLoadBalancerDeleted"
+)
+
+// Methods that say where a volume is attached. The log has these names
+// whatever the client called them.
+const (
+	AttachVolume = "AttachVolume"
+	DetachVolume = "DetachVolume"
 )
 
 // Fault is something that goes wrong. Empty Cluster, Method and Object match

@@ -18,7 +18,8 @@ const (
 	class  = "simcloud-csi"
 )
 
-// csi is a stand-in that registers in CSINode and answers health, so nothing is ever attached, and no sidecar is needed.
+// csi is a stand-in that registers in CSINode and answers health. Who wants volumes has their controller and its sidecars run
+// beside it.
 func csi(tag string) (manifest.Set, error) {
 	const controller, node = "simcloud-csi-controller", "simcloud-csi-node"
 	objects := []manifest.Object{manifest.ServiceAccount(controller), manifest.ServiceAccount(node)}
@@ -56,7 +57,7 @@ func csiDriver() *storagev1.CSIDriver {
 	return &storagev1.CSIDriver{
 		ObjectMeta: metav1.ObjectMeta{Name: driver},
 		Spec: storagev1.CSIDriverSpec{
-			AttachRequired: new(false), PodInfoOnMount: new(false),
+			AttachRequired: new(true), PodInfoOnMount: new(false),
 			VolumeLifecycleModes: []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent},
 		},
 	}

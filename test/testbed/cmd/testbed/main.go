@@ -16,6 +16,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/demo"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/handover"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/hazards"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/keeper"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/process"
 )
@@ -34,7 +35,7 @@ func command() *cobra.Command {
 	root := &cobra.Command{Use: "testbed", Short: "Real Kubernetes control planes on loopback addresses.", SilenceUsage: true}
 	root.AddCommand(demo.Commands()...)
 	root.AddCommand(machinecontroller.Commands()...)
-	root.AddCommand(csi.Command(), handover.Command(), hazards.Command(), shim())
+	root.AddCommand(csi.Command(), keeper.Command(), handover.Command(), hazards.Command(), shim())
 	if name := filepath.Base(os.Args[0]); name != "testbed" {
 		root.SetArgs(append([]string{name}, os.Args[1:]...))
 	}

@@ -86,8 +86,6 @@ func (m *Machines) join(ctx context.Context, instance *cloud.Instance) error {
 		return err
 	}
 	node := Node(Kubelet{Node: instance.Name, Version: m.Version, External: external}, instance)
-	// Kubelets set it, and the real machine-controller panics at a Node without annotations.
-	node.Annotations = map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
 	if err := m.Client.Create(ctx, node, client.FieldOwner("kubelet")); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("register Node %s: %w", node.Name, err)
 	}

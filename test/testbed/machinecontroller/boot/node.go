@@ -26,6 +26,10 @@ func Node(kubelet Kubelet, instance *cloud.Instance) *corev1.Node {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: kubelet.Node, Labels: map[string]string{
 			corev1.LabelHostname: kubelet.Node, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+		}, Annotations: map[string]string{
+			// Kubelets set it, and KCM attaches volumes only to Nodes that have it. The real machine-controller panics at a Node
+			// without annotations.
+			"volumes.kubernetes.io/controller-managed-attach-detach": "true",
 		}},
 		Status: status(kubelet),
 	}

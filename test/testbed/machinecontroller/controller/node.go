@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -24,7 +25,7 @@ func nodeOf(machine *machines.Machine, instance *cloud.Instance, withoutAddress 
 			node.Labels[key] = value
 		}
 	}
-	node.Annotations = with(machine.Spec.Annotations, machines.NodeMachineAnnotation, machine.Namespace+"/"+machine.Name)
+	maps.Copy(node.Annotations, with(machine.Spec.Annotations, machines.NodeMachineAnnotation, machine.Namespace+"/"+machine.Name))
 	node.Spec.Taints = append(machine.DeepCopy().Spec.Taints, node.Spec.Taints...)
 	return node
 }
