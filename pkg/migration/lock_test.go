@@ -44,7 +44,15 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
 		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantingLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
-		"a control plane that someone else changes":         refused(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }, "changed by someone else"),
+		"a Node of static pods that someone armed already": refused(func(o *Observation) {
+			other := inTree()
+			other.Flags["enable-leader-migration"] = "true"
+			staticPlane(o, inTree(), inTree(), other)
+		}, "on Node c has --enable-leader-migration already"),
+		"a control plane that someone else changes is none of them": {
+			given: wantingLock, when: instruct, step: ucv1.StepPreflight, action: outcome.ActionRecord,
+			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
+		},
 		"all of them at once": {
 			given: wantingLock, when: func(o *Observation) {
 				azure(o)
