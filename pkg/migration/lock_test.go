@@ -28,7 +28,10 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
 			given: wantingLock, step: ucv1.StepPreflight, action: outcome.ActionRecord,
-			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
+			facts: func(g Gomega, f ucv1.Facts) {
+				resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it. It breaks rule OneManager: In 1.")(g, f)
+				g.Expect(f.Handover.LeaderMigration).To(Equal(ucv1.SameMinorLeaderMigration))
+			},
 		},
 		"Auto never takes it": {
 			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol },
@@ -53,15 +56,6 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 			given: wantingLock, when: instruct, step: ucv1.StepPreflight, action: outcome.ActionRecord,
 			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
-		"all of them at once": {
-			given: wantingLock, when: func(o *Observation) {
-				azure(o)
-				leasesAreFree(o)
-				flag("leader-elect", "false")(o)
-			},
-			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
-			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
-		},
 		"a lock that cannot be looked at is waited for": {
 			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
 			step: ucv1.StepPreflight, wait: ucv1.CouldNotLookReason, says: []string{"the migration lock: timeout"},
@@ -72,6 +66,20 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 				o.Lock = observation.Known(observation.Lock{})
 			},
 			step: ucv1.StepAddons, fails: ucv1.MigrationLockRefusedReason, says: []string{"nothing to hand over"},
+		},
+	})
+}
+
+func TestEveryObjectionToTheLockIsSaid(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"all of them at once": {
+			given: wantingLock, when: func(o *Observation) {
+				azure(o)
+				leasesAreFree(o)
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["leader-elect"] = "false" })
+			},
+			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
+			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
 		},
 	})
 }

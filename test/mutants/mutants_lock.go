@@ -17,6 +17,9 @@ func migrationLock() []mutant {
 		in(rule, "a lock is taken from whoever holds it", "loops.lockAwaited", without("HeldByTheDead")),
 		in(rule, "another process of the CCM has the lock", "loops.lockTaken", without("CCMLease")),
 		in(rule, "a lock that is held is deleted", "loops.LockGone", never("Holder Stale")),
+		inTables(rule, "that the lock is in both managers of a minor is not said", "start.lockReason", skips("Rule")),
+		of(preflightPackage, rule, "that the lock is in both managers of a minor is no finding",
+			"brokenLockRules", skips("Message findings")),
 		in(rule, "the lock stays in KCM", "components.Disarm", skips("Unmount")),
 	}
 }

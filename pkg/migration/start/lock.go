@@ -16,6 +16,21 @@ func WantsLock(facts ucv1.Facts) bool {
 	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil && !Withdrawn(facts)
 }
 
+// lockReason says who asked for the protocol, and which rules of the lock it breaks: in one minor, one kind of manager is to have
+// the lock.
+func lockReason(in pass.Input) string {
+	reason := "spec.handover.protocol asks for it."
+	provider, known := in.Provider.Get()
+	if !known {
+		return reason
+	}
+	configuration, _ := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
+	for _, broken := range configuration.Breaks {
+		reason += " It breaks rule " + string(broken.Rule) + ": " + broken.Message
+	}
+	return reason
+}
+
 // lockFindings are all objections against protocol LeaderMigration, before anything is touched.
 func lockFindings(in pass.Input) (findings []observation.Finding, unknown string) {
 	if in.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
