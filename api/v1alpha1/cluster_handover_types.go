@@ -23,8 +23,8 @@ const (
 // +kubebuilder:validation:Enum=SameMinor
 type LeaderMigrationMode string
 
-// SameMinorLeaderMigration hands the loops over within one minor: KCM and the CCM of it have the lock. By KEP-2436, one of them has
-// (rule OneManager).
+// SameMinorLeaderMigration hands the loops over within one minor: KCM and the CCM of it have the lock, where KEP-2436 has one of
+// them (rule OneManager).
 const SameMinorLeaderMigration LeaderMigrationMode = "SameMinor"
 
 // ContentionPolicy says what happens when KCM's cloud loops come back after the hand-over.
