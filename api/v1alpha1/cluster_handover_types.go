@@ -19,6 +19,14 @@ const (
 	LeaderMigrationProtocolChoice HandoverProtocolChoice = "LeaderMigration"
 )
 
+// LeaderMigrationMode says in which minors of Kubernetes the managers have the migration lock.
+// +kubebuilder:validation:Enum=SameMinor
+type LeaderMigrationMode string
+
+// SameMinorLeaderMigration hands the loops over within one minor: KCM and the CCM of it have the lock, where KEP-2436 has one of
+// them (rule OneManager).
+const SameMinorLeaderMigration LeaderMigrationMode = "SameMinor"
+
 // ContentionPolicy says what happens when KCM's cloud loops come back after the hand-over.
 // +kubebuilder:validation:Enum=CloseFence;Report
 type ContentionPolicy string
@@ -31,11 +39,17 @@ const (
 )
 
 // HandoverSpec says what a person decided about the hand-over.
+// +kubebuilder:validation:XValidation:rule="!has(self.leaderMigration) || has(self.protocol) && self.protocol == 'LeaderMigration'",message="spec.handover.leaderMigration is for protocol LeaderMigration only: set spec.handover.protocol to it, or remove leaderMigration"
 type HandoverSpec struct {
 	// protocol that makes the hand-over exclusive: Auto (default), Fenced, Serialized or LeaderMigration. Immutable once
 	// the migration started; what it came to, and why, is in status.handover.
 	// +optional
 	Protocol HandoverProtocolChoice `json:"protocol,omitempty"`
+
+	// leaderMigration says in which minors the managers have the migration lock: SameMinor (default) hands the loops over within
+	// the minor of spec.version. Only with protocol LeaderMigration.
+	// +optional
+	LeaderMigration LeaderMigrationMode `json:"leaderMigration,omitempty"`
 
 	// onContention says what happens when KCM may run cloud loops again after the hand-over: CloseFence (default) or
 	// Report.
@@ -105,6 +119,10 @@ type HandoverStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProtocolReason string `json:"protocolReason,omitempty"`
+
+	// leaderMigration says in which minors the managers have the migration lock; protocol LeaderMigration only.
+	// +optional
+	LeaderMigration LeaderMigrationMode `json:"leaderMigration,omitempty"`
 
 	// stage of the protocol that is current; output only.
 	// +optional

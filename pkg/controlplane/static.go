@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -240,17 +241,17 @@ func (l *staticLook) vouchedFor(pod *corev1.Pod) bool {
 	return slices.Contains(l.cluster.Spec.Handover.AcceptLostManagers, pod.Name) && !l.nodes[pod.Spec.NodeName].Ready
 }
 
-// argumentsOfStatic are those that a decision rests on: of a pod that we cannot read, else of one that runs cloud loops,
-// else of any.
+// argumentsOfStatic are those that a decision rests on: of a pod that we cannot read, else of one that runs cloud loops
+// whoever has the migration lock, else of one that runs them by it, else of any.
 func argumentsOfStatic(live []observation.Process, container string) (arguments observation.Arguments, owner string) {
 	arguments = observation.Arguments{Problem: "no Node shows a static pod with container " + container}
 	var loud []string
-	for i, process := range live {
-		loops := len(process.Arguments.CloudLoops()) > 0
-		if i == 0 || arguments.Understood() && (!process.Arguments.Understood() || loops && len(loud) == 0) {
-			arguments = process.Arguments
+	most := -1
+	for _, process := range live {
+		if loudness := loudnessOf(process.Arguments); loudness > most {
+			arguments, most = process.Arguments, loudness
 		}
-		if loops {
+		if len(process.Arguments.CloudLoops()) > 0 {
 			loud = append(loud, process.PodName)
 		}
 	}
@@ -258,6 +259,19 @@ func argumentsOfStatic(live []observation.Process, container string) (arguments 
 		owner = "whoever writes the manifests of " + strings.Join(loud, ", ")
 	}
 	return arguments, owner
+}
+
+// loudnessOf orders arguments by what they may do.
+func loudnessOf(arguments observation.Arguments) int {
+	switch {
+	case !arguments.Understood():
+		return 3
+	case handover.MayRunUnlocked(arguments):
+		return 2
+	case len(arguments.CloudLoops()) > 0:
+		return 1
+	}
+	return 0
 }
 
 // alive are those that may run, or be started again.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -50,6 +51,29 @@ func (s staticSight) run(t *testing.T) {
 }
 
 const first, second = "kube-controller-manager-cp-0", "kube-controller-manager-cp-1"
+
+// TestStaticPodsWithTheLock: KCM is what its loudest Node is.
+func TestStaticPodsWithTheLock(t *testing.T) {
+	g := NewWithT(t)
+	reader, _ := testReader(nil)
+	seen := func(pods ...*corev1.Pod) observation.Arguments {
+		all := objects(controlPlaneNode("cp-0"), controlPlaneNode("cp-1"))
+		for _, pod := range pods {
+			all = append(all, pod)
+		}
+		plane, _ := reader.StaticControlPlane(t.Context(), staticCluster(), testClient(interceptor.Funcs{}, all...)).Get()
+		return plane.KCM.Arguments
+	}
+	armed := []string{loudFlag, "--enable-leader-migration=true", "--leader-migration-config=" + handover.LockPath}
+	with := func(node string, arguments ...string) *corev1.Pod {
+		pod := mirrorOf(node, "x", arguments[0])
+		pod.Spec.Containers[0].Command = append([]string{kubeControllerManager}, arguments...)
+		return pod
+	}
+	g.Expect(handover.Armed(seen(with("cp-0", armed...), with("cp-1", armed...)))).To(BeTrue())
+	g.Expect(handover.MayRunUnlocked(seen(with("cp-0", armed...), with("cp-1", loudFlag)))).To(BeTrue(), "the second has no lock")
+	g.Expect(handover.Armed(seen(with("cp-0", silentFlag), with("cp-1", armed...)))).To(BeTrue(), "the first has no loops")
+}
 
 func TestStaticControlPlane(t *testing.T) {
 	stray := &corev1.Pod{

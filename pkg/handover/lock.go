@@ -26,6 +26,8 @@ const LockName = leadermigration.UpstreamLockName
 type LockConfiguration struct {
 	File  outcome.MountedFile
 	Flags []outcome.Flag
+	// Breaks are the rules of the lock that it breaks, as it is meant to.
+	Breaks []leadermigration.Violation
 }
 
 // RenderLock renders the lock for KCM and CCM of one version. Every condition that fails is a sentence.
@@ -40,7 +42,9 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 	for _, violation := range violations {
 		if violation.Severity == leadermigration.SeverityError {
 			problems = append(problems, violation.Message+" "+violation.Fix)
+			continue
 		}
+		configuration.Breaks = append(configuration.Breaks, violation)
 	}
 	if parsed.Minor < leadermigration.WildcardMinor {
 		problems = append(problems, "Kubernetes "+parsed.String()+" has no lock that both managers read from one file.")

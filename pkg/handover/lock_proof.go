@@ -13,6 +13,14 @@ func Armed(arguments observation.Arguments) bool {
 		arguments.True("leader-elect", true)
 }
 
+// KeepsLock says that the arguments have anything of the lock. KCM was refused when it had a lock of its own, so it is ours; and
+// one without the path has the lock of upstream's default, which has the same name.
+// https://github.com/kubernetes/controller-manager/blob/v0.30.14/pkg/leadermigration/config/default.go
+func KeepsLock(arguments observation.Arguments) bool {
+	_, path := arguments.Flag("leader-migration-config")
+	return path || arguments.True("enable-leader-migration", false)
+}
+
 // MayRunUnlocked says that a process may run cloud loops whoever holds the lock.
 func MayRunUnlocked(arguments observation.Arguments) bool {
 	return MayRunLoops(observation.Process{Arguments: arguments}) && !Armed(arguments)
@@ -33,6 +41,9 @@ func LockDoubts(in In) []observation.Text {
 	if !kcm.RolledOut {
 		doubts = append(doubts, observation.Say(kcm, " is still rolling out."))
 	}
+	if in.Static && len(kcm.Unseen) > 0 {
+		doubts = append(doubts, observation.FirstOf(kcm.Unseen, "Node", "Nodes"))
+	}
 	if processes := unlockedProcesses(in, kcm); len(processes) > 0 {
 		doubts = append(doubts, observation.FirstOf(processes, "process", "processes"))
 	}
@@ -40,7 +51,7 @@ func LockDoubts(in In) []observation.Text {
 		return doubts
 	}
 	lease, known := in.KCMLease.Get()
-	if known && heldByArmedPod(lease, kcm) {
+	if known && HeldByArmedPod(lease, kcm) {
 		return nil
 	}
 	if doubt := LeaseDoubt(in); doubt.Words != "" {
@@ -57,7 +68,9 @@ func unlockedProcesses(in In, kcm observation.Component) []observation.Text {
 	var doubts []observation.Text
 	for _, process := range kcm.Pods {
 		seen[process.PodUID] = true
-		if !process.Ended && !ended[process.PodUID] && MayRunUnlocked(process.Arguments) {
+		// A static pod that shows loops runs them, whatever was concluded of a process before it.
+		gone := process.Ended || ended[process.PodUID] && process.ConfigHash == ""
+		if !gone && MayRunUnlocked(process.Arguments) {
 			doubts = append(doubts, observation.Say(podOf(kcm, process.PodName), " may run cloud loops without the migration lock."))
 		}
 	}
@@ -69,10 +82,10 @@ func unlockedProcesses(in In, kcm observation.Component) []observation.Text {
 	return observation.SortTexts(doubts)
 }
 
-// heldByArmedPod is heldBySilentPod for pods with the lock.
-func heldByArmedPod(lease observation.Lease, kcm observation.Component) bool {
+// HeldByArmedPod is HeldBySilentPod for pods with the lock.
+func HeldByArmedPod(lease observation.Lease, kcm observation.Component) bool {
 	return slices.ContainsFunc(kcm.Pods, func(process observation.Process) bool {
 		return Armed(process.Arguments) && process.Started && !process.Ended &&
-			HeldBy(lease, process.PodName, process.NodeName) && !lease.AcquireTime.Before(process.StartedAt)
+			HeldBy(lease, process.PodName, process.NodeName, process.Hostname) && !lease.AcquireTime.Before(process.StartedAt)
 	})
 }

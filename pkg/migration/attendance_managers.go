@@ -146,10 +146,17 @@ func kcmLeaseAttends(in pass.Input, kcm observation.Component, able []observatio
 		return attends{runsLoops, observation.Say("KCM leads with them in-tree and renews ", lease)}
 	case handover.HeldBySilentPod(lease, kcm):
 		return attends{runsNone, noneOf(kcm)}
+	case armedLeads(in, lease, kcm):
+		return lockAttends(in)
 	case lease.Alive(in.Now):
 		return attends{cannotTell, observation.Say(lease, " is renewed by a process that is no pod of KCM which can be seen")}
 	}
 	return attends{tooEarly, observation.Say(lease, " has to be watched first")}
+}
+
+// armedLeads: someone else gives KCM the migration lock, is half way, and one that has it leads.
+func armedLeads(in pass.Input, lease observation.Lease, kcm observation.Component) bool {
+	return !underLock(in) && lease.Alive(in.Now) && handover.HeldByArmedPod(lease, kcm)
 }
 
 // heldByTheEnded: the process of the holder was seen to end, and nothing renewed the Lease since.

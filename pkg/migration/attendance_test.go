@@ -111,6 +111,14 @@ func TestWhoRunsTheCloudLoops(t *testing.T) {
 					AcquireTime: ago(time.Minute), RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}})
 			}, status: yes, reason: ucv1.AttendedReason, says: "migration lock",
 		},
+		"a static pod with the migration lock, while others have none yet": {
+			given: halfArmed, when: func(o *Observation) {
+				leads := observation.Lease{Holder: "host-b_1", DurationSeconds: 15, AcquireTime: ago(time.Minute),
+					RenewTime: ago(time.Second), ChangedAt: ago(time.Second), WatchedAt: ago(time.Hour)}
+				o.KCMLease = observation.Known(leads)
+				o.Lock = observation.Known(observation.Lock{Granted: true, Lease: leads})
+			}, status: yes, reason: ucv1.AttendedReason, says: "migration lock",
+		},
 		"a Lease that is not renewed is no manager": {
 			given: finished, when: stopped(30 * time.Second), status: no, reason: ucv1.CloudLoopsUnattendedReason, since: 30 * time.Second,
 			says: "any more",

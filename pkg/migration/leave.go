@@ -81,6 +81,9 @@ func decideDeletion(in pass.Input) Decision {
 		return deletedWhileRolledBack(in)
 	}
 	if components.Untouched(in) {
+		if out := loops.UnusedLock(in); out.Action != nil {
+			return stopAt(in, currentStep(in), out)
+		}
 		return stopAt(in, currentStep(in), release(in, "nothing is in the middle"))
 	}
 	if in.Facts.Handover.FinishedAt == nil {

@@ -28,7 +28,10 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"where all conditions hold it is taken": {
 			given: wantingLock, step: ucv1.StepPreflight, action: outcome.ActionRecord,
-			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
+			facts: func(g Gomega, f ucv1.Facts) {
+				resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it. It breaks rule OneManager: In 1.")(g, f)
+				g.Expect(f.Handover.LeaderMigration).To(Equal(ucv1.SameMinorLeaderMigration))
+			},
 		},
 		"Auto never takes it": {
 			given: wantingLock, when: func(o *Observation) { o.Cluster.Spec.Handover.Protocol = ucv1.AutoProtocol },
@@ -44,15 +47,14 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 		"a KCM that runs no loop":                           refused(flag("cloud-provider", "external"), "nothing to hand over"),
 		"a lock that someone holds":                         refused(func(o *Observation) { edit(&o.Lock, func(l *observation.Lock) { l.Lease = lockLease("other_1") }) }, "is held by other_1 already"),
 		"a CCM that the fence does not keep from its Lease": {given: wantingLock, when: leasesAreFree, step: ucv1.StepPreflight, fails: ucv1.FenceIneffectiveReason},
-		"a control plane that someone else changes":         refused(func(o *Observation) { o.Cluster.Spec.ControlPlane.Change = ucv1.InstructChange }, "changed by someone else"),
-		"all of them at once": {
-			given: wantingLock, when: func(o *Observation) {
-				azure(o)
-				leasesAreFree(o)
-				flag("leader-elect", "false")(o)
-			},
-			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
-			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
+		"a Node of static pods that someone armed already": refused(func(o *Observation) {
+			other := inTree()
+			other.Flags["enable-leader-migration"] = "true"
+			staticPlane(o, inTree(), inTree(), other)
+		}, "on Node c has --enable-leader-migration already"),
+		"a control plane that someone else changes is none of them": {
+			given: wantingLock, when: instruct, step: ucv1.StepPreflight, action: outcome.ActionRecord,
+			facts: resolvedTo(ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it"),
 		},
 		"a lock that cannot be looked at is waited for": {
 			given: wantingLock, when: func(o *Observation) { o.Lock = observation.Unknown[observation.Lock]("timeout") },
@@ -64,6 +66,20 @@ func TestLeaderMigrationIsRefusedWithEveryCondition(t *testing.T) {
 				o.Lock = observation.Known(observation.Lock{})
 			},
 			step: ucv1.StepAddons, fails: ucv1.MigrationLockRefusedReason, says: []string{"nothing to hand over"},
+		},
+	})
+}
+
+func TestEveryObjectionToTheLockIsSaid(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"all of them at once": {
+			given: wantingLock, when: func(o *Observation) {
+				azure(o)
+				leasesAreFree(o)
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Arguments.Flags["leader-elect"] = "false" })
+			},
+			step: ucv1.StepPreflight, fails: ucv1.PreflightFailedReason,
+			says: []string{"although our fence is closed", "2 more findings: MigrationLockRefused"},
 		},
 	})
 }

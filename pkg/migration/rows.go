@@ -21,7 +21,7 @@ func untilHandedOver() []Row {
 		{
 			Step: ucv1.StepPreflight, Means: "The migration started, or there is no blocking finding.",
 			Conditions: []string{ucv1.PreflightPassedCondition},
-			Records:    []string{"startedAt", "inherited", "handover.protocol", "handover.protocolReason"},
+			Records:    []string{"startedAt", "inherited", "handover.protocol", "handover.protocolReason", "handover.leaderMigration"},
 			evaluate:   start.Preflight,
 		},
 		{

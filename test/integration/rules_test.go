@@ -184,6 +184,21 @@ func TestProtocolIsImmutableOnceTheMigrationStarted(t *testing.T) {
 	})
 }
 
+func TestLeaderMigrationIsForItsProtocol(t *testing.T) {
+	t.Parallel()
+	mode := func(choice ucv1.HandoverProtocolChoice, mode ucv1.LeaderMigrationMode) modifier {
+		return func(c *ucv1.Cluster) { c.Spec.Handover.Protocol, c.Spec.Handover.LeaderMigration = choice, mode }
+	}
+	const other = "spec.handover.leaderMigration is for protocol LeaderMigration only"
+	checkRules(t, map[string]ruleCase{
+		"the default may be written out": {nil, mode(ucv1.LeaderMigrationProtocolChoice, ucv1.SameMinorLeaderMigration), ""},
+		"or left out":                    {nil, mode(ucv1.LeaderMigrationProtocolChoice, ""), ""},
+		"not with the protocol left out": {nil, mode("", ucv1.SameMinorLeaderMigration), other},
+		"not with another protocol":      {nil, mode(ucv1.FencedProtocolChoice, ucv1.SameMinorLeaderMigration), other},
+		"there is no other value":        {nil, mode(ucv1.LeaderMigrationProtocolChoice, "AcrossMinors"), "SameMinor"},
+	})
+}
+
 func TestMaxConcurrentIsANumberOrAPercentage(t *testing.T) {
 	t.Parallel()
 	at := func(value intstr.IntOrString) modifier {

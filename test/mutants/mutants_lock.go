@@ -12,11 +12,14 @@ func migrationLock() []mutant {
 		ofHandover(rule, "the rollout of the lock need not end", "LockDoubts", never("RolledOut")),
 		ofHandover(rule, "KCM's Lease is not asked for the lock", "LockDoubts", never("LeaseDoubt")),
 		in(rule, "a held lock is no objection", "start.lockIsHeld", never("Holder")),
-		in(rule, "a KCM that lost the lock gets it again", "loops.kcmArmed", never("LockArmedAt !=")),
+		in(rule, "a KCM that lost the lock gets it again", "loops.armedByUs", never("LockArmedAt !=")),
 		in(rule, "the lock need not be held", "loops.lockHeld", never("Holder Renewed")),
 		in(rule, "a lock is taken from whoever holds it", "loops.lockAwaited", without("HeldByTheDead")),
 		in(rule, "another process of the CCM has the lock", "loops.lockTaken", without("CCMLease")),
 		in(rule, "a lock that is held is deleted", "loops.LockGone", never("Holder Stale")),
+		inTables(rule, "that the lock is in both managers of a minor is not said", "start.lockReason", skips("Rule")),
+		of(preflightPackage, rule, "that the lock is in both managers of a minor is no finding",
+			"brokenLockRules", skips("Message findings")),
 		in(rule, "the lock stays in KCM", "components.Disarm", skips("Unmount")),
 	}
 }

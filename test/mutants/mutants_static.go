@@ -39,7 +39,11 @@ func staticEnds() []mutant {
 		of(controlPlanePackage, rule, "only the first page of pods is read",
 			"staticLook.readPods", always("Continue -List")),
 		of(controlPlanePackage, rule, "of Nodes that disagree, the silent one counts",
-			"argumentsOfStatic", without("loud loops")),
+			"argumentsOfStatic", never("loudness")),
+		of(controlPlanePackage, rule, "of Nodes with loops, one that has the migration lock counts",
+			"loudnessOf", never("MayRunUnlocked")),
+		of(controlPlanePackage, rule, "a Node without loops counts beside one that has them by the migration lock",
+			"loudnessOf", never("CloudLoops")),
 		of(controlPlanePackage, rule, "a Node that a person vouched for is not looked at when it is back",
 			"staticLook.vouchedFor", without("NodeName")),
 		of(controlPlanePackage, rule, "pods that are missing after the start are none",
@@ -70,5 +74,30 @@ func instructed() []mutant {
 		inTables(rule, "a Cluster goes while one Node is changed", "components.unchanged", never("CloudLoops")),
 		inTables("1 ends", "an administrator may stop half way for ever",
 			"components.WaitingSince", becomes("ChangingSince", "nil")),
+	}
+}
+
+// Rule 2 where others give KCM the migration lock and take it.
+func instructedLock() []mutant {
+	const rule = "2 instruct"
+	return []mutant{
+		inTables(rule, "we give the lock to what is not ours to change", "loops.kcmArmed", never("Instructed")),
+		inTables(rule, "one armed Node is enough for preflight", "start.lockTargetProblems", against("problems", "1000")),
+		inTables(rule, "a Node has the lock before its former process has ended", "loops.lockLeftOut", without("rid")),
+		inTables(rule, "a Node has the lock before it runs again", "loops.lockLeftOut", without("Runs")),
+		inTables(rule, "all have the lock when one Node is missing", "loops.lockProvenOfOthers", without("Unseen")),
+		inTables(rule, "a Node that lost the lock is only asked to take it again", "loops.lockAskedOfOthers", never("LockArmedAt")),
+		inTables(rule, "loops that are back are given the lock again", "loops.lockAskedOfOthers", never("LoopsOffAt")),
+		inTables(rule, "a fence that was closed opens without the proof", "loops.armedByOthers", without("Open")),
+		inTables(rule, "a Node without loops may keep the lock", "loops.keepsLock", returns("KeepsLock", "false")),
+		ofHandoverTables(rule, "a lock without its file is none", "KeepsLock", without("enable-leader-migration")),
+		ofHandoverTables(rule, "a Node that cannot be seen has the lock", "LockDoubts", never("Unseen")),
+		ofHandoverTables(rule, "a static pod has the lock when its record has ended", "unlockedProcesses", without("ConfigHash")),
+		ofHandoverTables(rule, "the Node's name is the hostname", "HeldByArmedPod", lacks("Hostname")),
+		inTables(rule, "a Cluster goes while one Node has the lock", "components.unchanged", without("Armed -LockArmedAt")),
+		inTables(rule, "a Cluster goes while all Nodes have the lock", "components.unchanged", without("LockArmedAt")).
+			and("unchanged", without("Armed -LockArmedAt")),
+		inTables(rule, "a Cluster that goes leaves the right to the lock", "decideDeletion", never("UnusedLock")),
+		inTables("1 ends", "a lock that no one gets is waited for for ever", "components.WaitingSince", becomes("LockArmedAt", "nil")),
 	}
 }

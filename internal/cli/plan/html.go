@@ -49,9 +49,9 @@ del { text-decoration: none; background: #c222; } ins { text-decoration: none; b
 <p>Digest <code>{{.Digest}}</code></p>
 <p class="{{if eq .Outcome.State "Finishes"}}finishes{{else}}stalls{{end}}">{{ending .Outcome}}</p>
 {{if .Outcome.Instructions}}<h2>What someone else has to change</h2>
-<table><tr><th>Component</th><th>Node</th><th>Set</th><th>Remove</th></tr>
+<table><tr><th>Component</th><th>Node</th><th>Set</th><th>Remove</th><th>Mount</th></tr>
 {{range .Outcome.Instructions}}<tr><td>{{.Component}}</td><td>{{.Node}}</td><td><code>{{join .Set}}</code></td>
-<td><code>{{join .Remove}}</code></td></tr>
+<td><code>{{join .Remove}}</code></td><td>{{range .Files}}<code>{{.Path}}</code> {{end}}</td></tr>
 {{end}}</table>{{end}}
 <h2>Findings</h2>
 {{if .Findings}}<table>{{range .Findings}}<tr>

@@ -85,6 +85,9 @@ func textVerbs(text *strings.Builder, made plan.Plan) {
 	for _, instruction := range made.Outcome.Instructions {
 		fmt.Fprintf(text, "       %s %s: set %s; remove %s\n", instruction.Component, instruction.Node,
 			shown(strings.Join(instruction.Set, " ")), shown(strings.Join(instruction.Remove, " ")))
+		for _, file := range instruction.Files {
+			fmt.Fprintf(text, "       %s %s: mount %s\n", instruction.Component, instruction.Node, file.Path)
+		}
 	}
 }
 

@@ -1,8 +1,12 @@
 package report
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +27,7 @@ type instructionsReport struct {
 
 // Instructions shows what someone else has to change in a control plane.
 func Instructions() *cobra.Command {
-	options, output := &management.Access{}, ""
+	options, output, dir := &management.Access{}, "", ""
 	command := &cobra.Command{
 		Use:   "instructions NAME",
 		Short: "Says what to change in a control plane that the controller does not change.",
@@ -36,11 +40,16 @@ func Instructions() *cobra.Command {
 				return err
 			}
 			report := newInstructionsReport(cluster)
+			if dir != "" {
+				return report.writeFiles(command.OutOrStdout(), dir)
+			}
 			return terminal.Write(command.OutOrStdout(), output, report, report.text)
 		},
 	}
 	options.Bind(command.Flags())
 	command.Flags().StringVarP(&output, "output", "o", "text", terminal.OutputFlag)
+	command.Flags().StringVar(&dir, "output-dir", "", "Writes the files that the control plane has to read into this folder, and "+
+		"prints nothing else.")
 	return command
 }
 
@@ -78,6 +87,7 @@ func (r *instructionsReport) text(out io.Writer) error {
 			"Put the same flags\n" +
 			"where the file is made from, or the next upgrade takes them back: for kubeadm, ConfigMap kube-system/kubeadm-config.\n")
 	}
+	text.WriteString(filesText(r.Instructions))
 	_, err := io.WriteString(out, text.String())
 	return err
 }
@@ -98,7 +108,7 @@ func instructionText(instruction *ucv1.Instruction) string {
 		text += ", which leads now"
 	}
 	text += "\n"
-	flags := len(instruction.Set) + len(instruction.Remove)
+	flags := len(instruction.Set) + len(instruction.Remove) + len(instruction.Files) + len(instruction.RemoveFiles)
 	switch {
 	case instruction.Done:
 		return text
@@ -107,13 +117,73 @@ func instructionText(instruction *ucv1.Instruction) string {
 	case instruction.Node != "":
 		text += "      File " + manifestPath(instruction.Component) + ", where kubeadm has it\n"
 	}
+	return text + changesText(instruction)
+}
+
+func changesText(instruction *ucv1.Instruction) (text string) {
+	for _, file := range instruction.Files {
+		text += "      Mount   " + file.Path + ", by " + volumeText(instruction, file) + "\n"
+	}
 	for _, flag := range instruction.Set {
 		text += "      Set     " + flag + "\n"
 	}
 	for _, flag := range instruction.Remove {
 		text += "      Remove  " + flag + "\n"
 	}
+	for _, file := range instruction.RemoveFiles {
+		text += "      Unmount " + file + "; delete the file when all are done\n"
+	}
 	return text
+}
+
+// volumeText says how the container gets a file. The folder is mounted, so that the file may be replaced in it.
+func volumeText(instruction *ucv1.Instruction, file ucv1.InstructedFile) string {
+	folder := path.Dir(file.Path)
+	if instruction.Node == "" {
+		return "a read-only volume " + file.Volume + " of a ConfigMap at " + folder
+	}
+	return "a read-only hostPath volume " + file.Volume + " of folder " + folder + " at the same path"
+}
+
+// filesText has each file once, as it is to be written before its flags are set.
+func filesText(instructions []ucv1.Instruction) string {
+	var text strings.Builder
+	written := map[string]bool{}
+	for i := range instructions {
+		for _, file := range instructions[i].Files {
+			if instructions[i].Done || written[file.Path] {
+				continue
+			}
+			written[file.Path] = true
+			fmt.Fprintf(&text, "\nWrite %s before you set the flags, to the letter; --output-dir DIR writes it for you.\n"+
+				"Its SHA-256 is %x.\n\n%s", file.Path, sha256.Sum256([]byte(file.Content)), file.Content)
+		}
+	}
+	return text.String()
+}
+
+// writeFiles writes what the instructions have, for those who distribute it.
+func (r *instructionsReport) writeFiles(out io.Writer, dir string) error {
+	written := map[string]bool{}
+	for i := range r.Instructions {
+		for _, file := range r.Instructions[i].Files {
+			name := filepath.Join(dir, path.Base(file.Path))
+			if written[name] {
+				continue
+			}
+			written[name] = true
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("make the output directory: %w", err)
+			}
+			if err := os.WriteFile(name, []byte(file.Content), 0o644); err != nil {
+				return fmt.Errorf("write a file of the instructions: %w", err)
+			}
+			if _, err := fmt.Fprintln(out, "wrote", name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // manifestPath is kubeadm's: https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/

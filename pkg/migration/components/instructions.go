@@ -4,6 +4,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -32,6 +33,12 @@ func (list Instructions) And(t Target, change outcome.ArgumentChange, done bool)
 	for _, name := range change.Remove {
 		instruction.Remove = append(instruction.Remove, "--"+name)
 	}
+	if file := change.Mount; file != nil {
+		instruction.Files = []ucv1.InstructedFile{{Path: file.Folder + "/" + file.Key, Volume: file.Volume, Content: file.Data}}
+	}
+	if change.Unmount {
+		instruction.RemoveFiles = []string{handover.LockPath}
+	}
 	return append(list, instruction)
 }
 
@@ -43,12 +50,16 @@ func (list Instructions) With(out outcome.Outcome) outcome.Outcome {
 
 // WaitingSince is from when on no one may be running the cloud loops, or nil. Where someone else changes KCM that begins
 // with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
-// be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline.
+// be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline. A KCM
+// that has the migration lock has to get it, until the fence is open.
 func WaitingSince(in pass.Input) *time.Time {
-	since := in.Facts.Handover.StartedAt
-	if in.Cluster.Spec.ControlPlane.Instructed() && in.Facts.Origin != ucv1.OriginExternal &&
-		in.Facts.Handover.ContendedAt == nil {
-		since = in.Facts.Handover.ChangingSince
+	recorded := in.Facts.Handover
+	since := recorded.StartedAt
+	if in.Cluster.Spec.ControlPlane.Instructed() && in.Facts.Origin != ucv1.OriginExternal && recorded.ContendedAt == nil {
+		since = recorded.ChangingSince
+		if since == nil && recorded.FenceOpenedAt == nil {
+			since = recorded.LockArmedAt
+		}
 	}
 	if since == nil {
 		return nil

@@ -142,17 +142,16 @@ func Untouched(in pass.Input) bool {
 	return in.Facts.Handover == nil || in.Facts.Handover.StartedAt == nil || unchanged(in)
 }
 
-// unchanged says that no one has switched off a cloud loop yet, so that KCM goes on as before without us. Only what
-// someone else changes can be left for long between the beginning of the hand-over and its first change.
+// unchanged says that no one has switched off a cloud loop yet, nor given the migration lock, so that KCM goes on as before
+// without us. Only what someone else changes can be left for long between the beginning of the hand-over and its first change.
 func unchanged(in pass.Input) bool {
 	controlPlane, known := in.ControlPlane.Get()
-	handover := in.Facts.Handover
-	if !known || !in.Cluster.Spec.ControlPlane.Instructed() || handover.ChangingSince != nil || handover.LoopsOffAt != nil ||
-		!controlPlane.KCM.RolledOut {
+	recorded := in.Facts.Handover
+	if !known || !in.Cluster.Spec.ControlPlane.Instructed() || recorded.ChangingSince != nil || recorded.LoopsOffAt != nil ||
+		recorded.LockArmedAt != nil || !controlPlane.KCM.RolledOut {
 		return false
 	}
-	return !slices.ContainsFunc(
-		Targets(in, controlPlane.KCM),
-		func(t Target) bool { return len(t.Component.Arguments.CloudLoops()) == 0 },
-	)
+	return !slices.ContainsFunc(Targets(in, controlPlane.KCM), func(t Target) bool {
+		return len(t.Component.Arguments.CloudLoops()) == 0 || handover.Armed(t.Component.Arguments)
+	})
 }

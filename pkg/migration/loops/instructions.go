@@ -8,6 +8,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -17,74 +18,95 @@ import (
 func loopsOffByOthers(in pass.Input, kcm observation.Component) outcome.Outcome {
 	recorded, left := in.Facts.Handover, loopsLeftOn(in, kcm)
 	switch {
-	case len(left.loud) == 0 && in.Facts.Origin == ucv1.OriginExternal:
+	case len(left.asked) == 0 && in.Facts.Origin == ucv1.OriginExternal:
 		return outcome.Holds(ucv1.HoldsReason, "") // There never was anything to switch off.
-	case len(left.loud) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
+	case len(left.asked) == 0 && recorded.LoopsOffAt == nil && len(kcm.Unseen) > 0:
 		// Off everywhere else: what cannot be seen may still run them.
 		return left.list.With(outcome.WaitsUntil(
 			ucv1.ProvingSilenceReason, observation.Clauses(handover.Doubts(Silence(in))), 2*time.Second))
-	case len(left.loud) == 0 && recorded.LoopsOffAt == nil:
+	case len(left.asked) == 0 && recorded.LoopsOffAt == nil:
 		why := "Recording that the cloud loops are switched off in " + kcm.String() + "."
 		return left.list.With(in.Records(why, func(facts *ucv1.Facts) {
 			facts.Handover.LoopsOffAt = in.Stamp()
 			facts.Handover.ChangingSince = cmp.Or(facts.Handover.ChangingSince, in.Stamp())
 		}))
-	case len(left.loud) == 0:
+	case len(left.asked) == 0:
 		return left.list.With(outcome.Holds(ucv1.HoldsReason, ""))
-	case recorded.LoopsOffAt != nil:
+	case left.loud && recorded.LoopsOffAt != nil:
 		return left.list.With(contention(in, handover.Contended(kcm)))
 	}
 	return waitForLoopsOff(in, kcm, left)
 }
 
-// loopsLeft says how far others are with switching the loops off.
-type loopsLeft struct {
+// changesLeft says how far others are with a change.
+type changesLeft struct {
 	list components.Instructions
-	// loud are the targets whose loops are still on, proving those that are changed and not proven yet.
-	loud, proving []components.Target
+	// asked are the targets that are still to be changed, proving those that are changed and not proven yet.
+	asked, proving []components.Target
+	// loud says that one of those that are asked has its loops on.
+	loud bool
 	// begun says that some target is changed.
 	begun bool
 }
 
-func loopsLeftOn(in pass.Input, kcm observation.Component) (left loopsLeft) {
-	silent := silentNodes(in, kcm)
+func loopsLeftOn(in pass.Input, kcm observation.Component) (left changesLeft) {
+	silent := ridOf(in, kcm, func(ucv1.ManagerProcess) bool { return true })
 	for _, t := range components.MissingTargets(kcm) {
 		left.list = left.list.And(t, outcome.ArgumentChange{}, false)
 		left.proving = append(left.proving, t)
 	}
 	for _, t := range components.Targets(in, kcm) {
-		flag := components.LoopsOffFlag(t.Component.Arguments, in.Minor())
-		change := outcome.ArgumentChange{Set: []outcome.Flag{flag}}
-		off := !handover.MayRunLoops(observation.Process{Arguments: t.Component.Arguments})
-		if given, _ := t.Component.Arguments.Flag("controllers"); off && given != flag.Value {
-			change = outcome.ArgumentChange{} // They were switched off in another way, which is as good.
-		}
-		done := off && silent(t) && t.Runs()
-		left.list = left.list.And(t, change, done)
+		off, locked := !handover.MayRunLoops(observation.Process{Arguments: t.Component.Arguments}), keepsLock(in, t)
+		done := off && !locked && silent(t) && t.Runs()
+		left.list = left.list.And(t, offChange(in, t, off), done)
 		switch {
-		case !off:
-			left.loud = append(left.loud, t)
+		case !off || locked:
+			left.asked = append(left.asked, t)
 		case !done:
 			left.proving = append(left.proving, t)
 		}
-		left.begun = left.begun || off
+		left.loud, left.begun = left.loud || !off, left.begun || off
 	}
 	return left
+}
+
+// keepsLock says that a target has anything of our migration lock: without loops it would keep the lock from the CCM.
+func keepsLock(in pass.Input, t components.Target) bool {
+	return in.Facts.Handover.Protocol == ucv1.LeaderMigrationProtocol && handover.KeepsLock(t.Component.Arguments)
+}
+
+// offChange switches the loops of a target off, and takes the lock out in the same change. It is said until all of it is proven.
+func offChange(in pass.Input, t components.Target, off bool) (change outcome.ArgumentChange) {
+	flag := components.LoopsOffFlag(t.Component.Arguments, in.Minor())
+	given, _ := t.Component.Arguments.Flag("controllers")
+	asWeSay := !off || given == flag.Value // Else they were switched off in another way, which is as good.
+	if asWeSay {
+		change.Set = []outcome.Flag{flag}
+	}
+	if keepsLock(in, t) || asWeSay && in.Facts.Handover.Protocol == ucv1.LeaderMigrationProtocol {
+		components.Disarm(&change)
+	}
+	return change
 }
 
 // Instructions is the list of a hand-over that was begun while an earlier row waits: the rest has to follow.
 func Instructions(in pass.Input) []ucv1.Instruction {
 	controlPlane, known := in.ControlPlane.Get()
-	handover := in.Facts.Handover
-	if !known || handover == nil || handover.ChangingSince == nil || handover.FinishedAt != nil {
+	recorded := in.Facts.Handover
+	switch {
+	case !known || recorded == nil || recorded.FinishedAt != nil:
 		return nil
+	case recorded.ChangingSince != nil:
+		return loopsLeftOn(in, controlPlane.KCM).list
+	case recorded.StartedAt != nil && start.WantsLock(in.Facts) && in.Cluster.Spec.ControlPlane.Instructed():
+		return lockInstructions(in, controlPlane.KCM)
 	}
-	return loopsLeftOn(in, controlPlane.KCM).list
+	return nil
 }
 
 // waitForLoopsOff notes since when a part of KCM has had its loops off. Nothing is asked for while a Node is NotReady,
 // unless it was begun: then the rest has to follow.
-func waitForLoopsOff(in pass.Input, kcm observation.Component, left loopsLeft) outcome.Outcome {
+func waitForLoopsOff(in pass.Input, kcm observation.Component, left changesLeft) outcome.Outcome {
 	since := in.Facts.Handover.ChangingSince
 	switch {
 	case !left.begun && since != nil && len(kcm.Unseen) == 0:
@@ -97,8 +119,15 @@ func waitForLoopsOff(in pass.Input, kcm observation.Component, left loopsLeft) o
 	if out := pass.NodesReady(in); !out.Holds && !left.begun {
 		return out
 	}
-	message := observation.Say("The cloud loops have to be switched off, one after the other, in ", components.InOrder(left.loud),
-		", as status.instructions says.")
+	if in.Facts.Handover.Protocol == ucv1.LeaderMigrationProtocol {
+		return waitForOthers(left, "The cloud loops have to be switched off and the migration lock taken out, one after the other, in ")
+	}
+	return waitForOthers(left, "The cloud loops have to be switched off, one after the other, in ")
+}
+
+// waitForOthers waits for those who change what is left.
+func waitForOthers(left changesLeft, what string) outcome.Outcome {
+	message := observation.Say(what, components.InOrder(left.asked), ", as status.instructions says.")
 	if len(left.proving) > 0 {
 		// The proof of those rests on time, which wakes no one.
 		message = observation.Say(message, " Proving that what ran before has ended: ", observation.Names(left.proving), ".")
@@ -107,12 +136,12 @@ func waitForLoopsOff(in pass.Input, kcm observation.Component, left loopsLeft) o
 	return left.list.With(outcome.Waits(ucv1.WaitingForAdministratorReason, message))
 }
 
-// silentNodes says of a target whether every process that was recorded on its Node is proven to have ended. For a
+// ridOf says of a target whether every process that was recorded on its Node, and counts, is proven to have ended. For a
 // Deployment its processes are proven all together, in the line Silent.
-func silentNodes(in pass.Input, kcm observation.Component) func(components.Target) bool {
+func ridOf(in pass.Input, kcm observation.Component, counts func(ucv1.ManagerProcess) bool) func(components.Target) bool {
 	running := map[string]bool{}
 	for _, process := range in.Facts.Handover.Processes {
-		if process.EndedAt == nil {
+		if process.EndedAt == nil && counts(process) {
 			running[process.NodeName] = true
 		}
 	}

@@ -76,6 +76,13 @@ func kcmArmed(in pass.Input) outcome.Outcome {
 	if !kcm.Arguments.Understood() {
 		return outcome.Fails(ucv1.InputInvalidReason, kcm, ": "+kcm.Arguments.Problem, ".")
 	}
+	if in.Cluster.Spec.ControlPlane.Instructed() {
+		return armedByOthers(in, kcm)
+	}
+	return armedByUs(in, kcm)
+}
+
+func armedByUs(in pass.Input, kcm observation.Component) outcome.Outcome {
 	if handover.MayRunUnlocked(kcm.Arguments) {
 		if in.Facts.Handover.LockArmedAt != nil {
 			return contention(in, handover.Contended(kcm))
@@ -92,24 +99,32 @@ func kcmArmed(in pass.Input) outcome.Outcome {
 }
 
 func armKCM(in pass.Input, kcm observation.Component) outcome.Outcome {
-	if !in.Provider.IsKnown() {
-		return outcome.CannotLook("the catalogue", in.Provider.Why())
-	}
-	configuration, problems := handover.RenderLock(in.Cluster.Spec.Version, in.Provider.Value().InTreeName)
-	if len(problems) > 0 {
-		return outcome.Fails(ucv1.MigrationLockRefusedReason, wording.Clauses(problems))
+	change, out := arming(in, kcm)
+	if change == nil {
+		return out
 	}
 	if out := pass.NodesReady(in); !out.Holds {
 		return out
 	}
+	return in.Adds(outcome.Does(outcome.Action{
+		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref}, Arguments: change,
+		Why: "Giving " + kcm.String() + " the migration lock.",
+	}), lockArmedNow(in))
+}
+
+// arming is the change that gives KCM the lock; nil with why there is none.
+func arming(in pass.Input, kcm observation.Component) (*outcome.ArgumentChange, outcome.Outcome) {
+	if !in.Provider.IsKnown() {
+		return nil, outcome.CannotLook("the catalogue", in.Provider.Why())
+	}
+	configuration, problems := handover.RenderLock(in.Cluster.Spec.Version, in.Provider.Value().InTreeName)
+	if len(problems) > 0 {
+		return nil, outcome.Fails(ucv1.MigrationLockRefusedReason, wording.Clauses(problems))
+	}
 	file := configuration.File
 	file.ConfigMap = handover.LockConfigMap(in.Cluster)
-	out := outcome.Does(outcome.Action{
-		Kind: outcome.ActionChangeArguments, Objects: []observation.Ref{kcm.Ref},
-		Why:       "Giving " + kcm.String() + " the migration lock.",
-		Arguments: &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file},
-	})
-	return in.Adds(out, lockArmedNow(in))
+	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container, Set: configuration.Flags, Mount: &file}
+	return change, outcome.Outcome{}
 }
 
 func lockArmedNow(in pass.Input) func(*ucv1.Facts) {
@@ -237,6 +252,15 @@ func lockGap(in pass.Input) *int64 {
 func lockRemoved(in pass.Input) outcome.Outcome {
 	if out := workloadApplied(in); !out.Holds {
 		return out
+	}
+	return LockGone(in)
+}
+
+// UnusedLock deletes what was made for a lock that no one was given; where it cannot be looked at, it is left.
+func UnusedLock(in pass.Input) outcome.Outcome {
+	recorded := in.Facts.Handover
+	if !in.Lock.IsKnown() || recorded == nil || recorded.StartedAt == nil || recorded.FinishedAt != nil {
+		return outcome.Holds(ucv1.HoldsReason, "")
 	}
 	return LockGone(in)
 }

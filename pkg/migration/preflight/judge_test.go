@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/test/messages"
@@ -88,6 +89,7 @@ func TestChecks(t *testing.T) {
 func TestNothingIsPassedWithoutALook(t *testing.T) {
 	g := NewWithT(t)
 	o := healthy()
+	o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice // Without it, no one asks about its rules.
 	found := Judge(Facts{Cluster: o.Cluster}, noon())
 	for _, description := range Describe() {
 		if description.ID == "NodeAddressesLate" || description.ID == FieldWithoutEffect {

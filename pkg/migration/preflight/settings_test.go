@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -19,6 +20,13 @@ func settingStories() map[string]story {
 			severity: observation.Warning, objects: []string{"Secret user-alpha/cloud-config"},
 			without: func(o *Facts) { blind(&o.CloudConfig) },
 			says:    "Setting [Workspace] default-datastore has no effect on the CSI driver",
+		},
+		"the migration lock runs in both managers of one minor": {
+			id:       "OneManager",
+			wrong:    func(o *Facts) { o.Cluster.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice },
+			severity: observation.Warning,
+			without:  func(o *Facts) { blind(&o.Provider) },
+			says:     "the lock runs both in kube-controller-manager and in cloud-controller-manager",
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
@@ -15,22 +16,33 @@ func WantsLock(facts ucv1.Facts) bool {
 	return handover != nil && handover.Protocol == ucv1.LeaderMigrationProtocol && handover.LockTakenAt == nil && !Withdrawn(facts)
 }
 
+// lockReason says who asked for the protocol, and which rules of the lock it breaks: in one minor, one kind of manager is to have
+// the lock.
+func lockReason(in pass.Input) string {
+	reason := "spec.handover.protocol asks for it."
+	provider, known := in.Provider.Get()
+	if !known {
+		return reason
+	}
+	configuration, _ := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
+	for _, broken := range configuration.Breaks {
+		reason += " It breaks rule " + string(broken.Rule) + ": " + broken.Message
+	}
+	return reason
+}
+
 // lockFindings are all objections against protocol LeaderMigration, before anything is touched.
 func lockFindings(in pass.Input) (findings []observation.Finding, unknown string) {
 	if in.Cluster.Spec.Handover.Protocol != ucv1.LeaderMigrationProtocolChoice {
 		return nil, ""
 	}
 	var problems []observation.Text
-	if in.Cluster.Spec.ControlPlane.Instructed() {
-		problems = append(problems, observation.Say("the control plane is changed by someone else, and instructions for the lock are "+
-			"not written yet."))
-	}
 	if provider, known := in.Provider.Get(); known {
 		_, unfit := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
 		problems = append(problems, observation.Texts(unfit)...)
 	}
 	if controlPlane, known := in.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
-		problems = append(problems, lockArgumentProblems(in, controlPlane.KCM)...)
+		problems = append(problems, lockTargetProblems(in, controlPlane.KCM)...)
 	}
 	held, unknown := lockIsHeld(in)
 	problems = append(problems, held...)
@@ -55,9 +67,19 @@ func lockIsHeld(in pass.Input) (problems []observation.Text, unknown string) {
 	return nil, ""
 }
 
+// lockTargetProblems are those of the first part of KCM that has any: static pods need not agree.
+func lockTargetProblems(in pass.Input, kcm observation.Component) []observation.Text {
+	for _, t := range components.Targets(in, kcm) {
+		if problems := lockArgumentProblems(in, t); len(problems) > 0 {
+			return problems
+		}
+	}
+	return nil
+}
+
 // lockArgumentProblems are those of KCM's own arguments.
-func lockArgumentProblems(in pass.Input, kcm observation.Component) (problems []observation.Text) {
-	arguments, problem := kcm.Arguments, func(what string) { problems = append(problems, observation.Say(kcm, what)) }
+func lockArgumentProblems(in pass.Input, t components.Target) (problems []observation.Text) {
+	arguments, problem := t.Component.Arguments, func(what string) { problems = append(problems, observation.Say(t, what)) }
 	if len(arguments.CloudLoops()) == 0 {
 		problem(" runs no cloud loop in-tree, so there is nothing to hand over by a lock.")
 	}

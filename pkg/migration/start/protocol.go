@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -52,7 +53,7 @@ func chooseProtocol(in pass.Input) (choice chosen, finding *observation.Finding,
 	case !known:
 		return chosen{}, nil, "" // The connection is objected to already.
 	case works && wanted == ucv1.LeaderMigrationProtocolChoice:
-		return chosen{ucv1.LeaderMigrationProtocol, "spec.handover.protocol asks for it."}, nil, ""
+		return chosen{ucv1.LeaderMigrationProtocol, lockReason(in)}, nil, ""
 	case works:
 		return chosen{ucv1.FencedProtocol, fence.Identity + " cannot write Lease " + fence.Lease +
 			" until the fence is opened."}, nil, ""
@@ -72,7 +73,11 @@ func checkProtocol(in pass.Input) (*observation.Finding, string) {
 // NewHandover is for a cluster that passed checkProtocol.
 func NewHandover(in pass.Input) *ucv1.HandoverStatus {
 	choice, _, _ := chooseProtocol(in)
-	return &ucv1.HandoverStatus{Protocol: choice.protocol, ProtocolReason: choice.reason}
+	status := &ucv1.HandoverStatus{Protocol: choice.protocol, ProtocolReason: choice.reason}
+	if choice.protocol == ucv1.LeaderMigrationProtocol {
+		status.LeaderMigration = cmp.Or(in.Cluster.Spec.Handover.LeaderMigration, ucv1.SameMinorLeaderMigration)
+	}
+	return status
 }
 
 // Serialized says that the CCM's workload comes when KCM is proven silent.

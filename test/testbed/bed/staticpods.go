@@ -179,8 +179,43 @@ func (u *UserCluster) Follow(instruction ucv1.Instruction) error {
 	}
 	container := &pod.Spec.Containers[0]
 	container.Command = followed(container.Command, instruction)
+	if err := u.followFiles(&pod.Spec, instruction); err != nil {
+		return err
+	}
 	u.bed.options.Progress(u.Options.Name + ": the administrator edits the manifest of Node " + instruction.Node)
 	return u.writeManifest(instruction.Node, pod)
+}
+
+// followFiles writes the files of the instruction on its Node and mounts their folders, and takes out what is not read any more.
+func (u *UserCluster) followFiles(pod *corev1.PodSpec, instruction ucv1.Instruction) error {
+	container, root := &pod.Containers[0], u.bed.Kubelet(u.Options.Name).NodeRoot(instruction.Node)
+	for _, removed := range instruction.RemoveFiles {
+		for _, mount := range container.VolumeMounts {
+			if mount.MountPath != filepath.Dir(removed) {
+				continue
+			}
+			pod.Volumes = slices.DeleteFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
+		}
+		container.VolumeMounts = slices.DeleteFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
+			return mount.MountPath == filepath.Dir(removed)
+		})
+	}
+	for _, file := range instruction.Files {
+		path, folder := filepath.Join(root, file.Path), filepath.Dir(file.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(file.Content), 0o600); err != nil {
+			return err
+		}
+		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: file.Volume, VolumeSource: corev1.VolumeSource{
+			HostPath: &corev1.HostPathVolumeSource{Path: folder},
+		}})
+		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
+			Name: file.Volume, MountPath: folder, ReadOnly: true,
+		})
+	}
+	return nil
 }
 
 // followed is the command line after the change.

@@ -107,10 +107,6 @@ func administrators() []Scenario {
 				Want:  HandedOver, Disturb: administer, Bars: Bars{NoGap: "a person changes one Node after the other, the leader's at " +
 					"last; a static pod whose end no watch saw counts as ended when its successor has run for ten seconds"},
 			}
-			if protocol == ucv1.LeaderMigrationProtocolChoice {
-				// There are no instructions for the migration lock.
-				scenario.Want, scenario.Disturb, scenario.Bars = Refused, nil, Bars{NothingOpened: true}
-			}
 			scenarios = append(scenarios, scenario)
 		}
 	}
