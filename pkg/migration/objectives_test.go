@@ -177,7 +177,7 @@ func TestVerdictsOfTheStatus(t *testing.T) {
 		"load balancers have to be measured, too":           {slo.Seen{Samples: nodes, LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Inconclusive, 5},
 		"all are met": {slo.Seen{Samples: append(nodes, balancers...), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Met, 5},
 		"without events nothing is known of load balancers": {slo.Seen{Samples: append(nodes, balancers...), LoadBalancers: 1}, slo.Inconclusive, 5},
-		"one error violates": {slo.Seen{Samples: append(nodes, failed), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Violated, 5},
+		"one error violates":                            {slo.Seen{Samples: append(nodes, failed), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Violated, 5},
 		"one that may be from before the roll does not": {slo.Seen{Samples: append(nodes, early), LoadBalancers: 1, EventsSince: ago(20 * time.Minute)}, slo.Inconclusive, 5},
 	} {
 		t.Run(name, func(t *testing.T) {

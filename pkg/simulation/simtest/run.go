@@ -77,7 +77,9 @@ func (w *World) intervene() {
 		w.scenario.Interventions = w.scenario.Interventions[1:]
 		w.Say("person: %s", next.Name)
 		next.Do(w)
-		w.lawless, w.loopsGivenBack = w.lawless || next.Lawless, w.loopsGivenBack || next.Lawless
+		if next.Lawless {
+			w.lawless, w.loopsGivenBack = true, true
+		}
 		w.disturbed = w.Now
 	}
 }

@@ -64,8 +64,8 @@ func (h witness) Replaced(m *simulation.Machine, s *simulation.MachineSet) {
 	h.world.invariants.replaced(h.world, m, s)
 }
 
-// Recreated counts it, but for one that an in-tree provider makes in place of a renamed one when a person gave it the cloud loops:
-// the fence keeps only the CCM away, and the renames are done when no rollback gives KCM its loops any more.
+// Recreated counts it, but for one that an in-tree provider makes in place of a renamed one when a person gave it the cloud
+// loops: the fence keeps only the CCM away, and the renames are done when no rollback gives KCM its loops any more.
 func (h witness) Recreated(renamed bool) {
 	if !renamed || !h.world.loopsGivenBack {
 		h.world.invariants.created++

@@ -108,7 +108,7 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 func (h *rolls) waitForRoll(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool string) {
 	GinkgoHelper()
 	patience := suite.Patience
-	if h.Bed.IsReal("machine-controller-webhook") {
+	if h.IsReal("machine-controller-webhook") {
 		patience *= 2
 	}
 	s.Eventually(func() bool { return h.minReadyIsOurs(h.pool(ctx, s, u, pool)) }).

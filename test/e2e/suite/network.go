@@ -16,9 +16,9 @@ import (
 // inside is set for the test program that has a network of its own.
 const inside = "E2E_HAS_ITS_NETWORK"
 
-// RunInOwnNetwork runs the specs in a network of their own, whose loopback device has more addresses, and returns their exit code:
-// a CCM that others wrote, which shares its Node's network, binds its port of all addresses, and other testbeds may run on the
-// machine.
+// RunInOwnNetwork runs the specs in a network of their own, whose loopback device has more addresses, and returns their exit
+// code: a CCM that others wrote, which shares its Node's network, binds its port of all addresses, and other testbeds may run on
+// the machine.
 func RunInOwnNetwork(m *testing.M, more ...string) int {
 	if os.Getenv(inside) == "" {
 		return runInside()
