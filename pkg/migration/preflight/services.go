@@ -100,7 +100,7 @@ func oldLoadBalancers(o Facts, _ time.Time) []observation.Finding {
 	if o.Cluster.Spec.Cloud.LoadBalancers == ucv1.RenameLoadBalancers {
 		return severe(observation.Info, about(old, "Their load balancers get the CCM's names when the migration is completed, in step "+
 			"Finalize: the in-tree provider does not find them after that",
-			"Describe their floating IPs before you delete such a Service, or they stay: the runbook has the commands."))
+			"Describe their floating IPs before you delete such a Service, or they stay: the runbook has the command."))
 	}
 	return about(old,
 		"Their load balancers keep the names of the in-tree provider, by which the CCM never deletes them, nor changes internal ones",
