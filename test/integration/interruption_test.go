@@ -5,6 +5,7 @@ import (
 	"time"
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -114,8 +115,8 @@ func (w *world) pause() {
 		w.playLeaders()
 		w.pass()
 	}
-	g.Expect(w.snapshot()).To(Equal(management))
-	g.Expect(w.userSnapshot()).To(Equal(user))
+	g.Expect(cmp.Diff(management, w.snapshot())).To(BeEmpty())
+	g.Expect(cmp.Diff(user, w.userSnapshot())).To(BeEmpty())
 	w.expectVerdict(kstatus.InProgressStatus)
 	g.Expect(w.condition("Paused").Status).To(Equal(metav1.ConditionTrue))
 	w.edit(func(c *ucv1.Cluster) { c.Spec.Paused = false })
@@ -128,7 +129,7 @@ func (w *world) loseCredentials() {
 	w.reconnect("Unauthorized")
 	user := w.userSnapshot()
 	w.passes(3)
-	g.Expect(w.userSnapshot()).To(Equal(user), "nothing is decided")
+	g.Expect(cmp.Diff(user, w.userSnapshot())).To(BeEmpty(), "nothing is decided")
 	w.expectVerdict(kstatus.InProgressStatus)
 	g.Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionUnknown))
 	g.Expect(w.condition("UserClusterReachable").Reason).To(Equal("Unauthorized"))
@@ -146,7 +147,7 @@ func (w *world) loseCloudConfig() {
 		g.Expect(w.condition("Ready").Status).NotTo(Equal(metav1.ConditionTrue))
 		g.Expect(w.condition("Ready").Message).To(ContainSubstring("Secret " + w.namespace + "/cloud-config"))
 	}
-	g.Expect(w.userSnapshot()).To(Equal(user), "nothing is decided")
+	g.Expect(cmp.Diff(user, w.userSnapshot())).To(BeEmpty(), "nothing is decided")
 	w.secret("cloud-config", simcloudConfig())
 }
 

@@ -129,13 +129,21 @@ func (s *Server) Snapshot(cluster string) Snapshot {
 	}
 }
 
+// tenantOf is called with the server locked.
+func (s *Server) tenantOf(cluster string) (*tenant, error) {
+	if t, found := s.tenants[cluster]; found {
+		return t, nil
+	}
+	return nil, fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+}
+
 // SetInstanceState starts or stops an instance behind the back of everybody.
 func (s *Server) SetInstanceState(cluster, name string, state InstanceState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, found := s.tenants[cluster]
-	if !found {
-		return fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+	t, err := s.tenantOf(cluster)
+	if err != nil {
+		return err
 	}
 	instance, found := t.instances[name]
 	if !found {
@@ -150,9 +158,9 @@ func (s *Server) SetInstanceState(cluster, name string, state InstanceState) err
 func (s *Server) LoseVolume(cluster, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, found := s.tenants[cluster]
-	if !found {
-		return fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+	t, err := s.tenantOf(cluster)
+	if err != nil {
+		return err
 	}
 	volume, found := t.volumes[name]
 	if !found {
@@ -166,9 +174,9 @@ func (s *Server) LoseVolume(cluster, name string) error {
 func (s *Server) AddRoute(cluster string, route Route) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, found := s.tenants[cluster]
-	if !found {
-		return fmt.Errorf("cluster %q is not known to simcloud: add it first", cluster)
+	t, err := s.tenantOf(cluster)
+	if err != nil {
+		return err
 	}
 	t.routes[route.Name] = route
 	return nil
