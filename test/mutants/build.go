@@ -14,10 +14,27 @@ import (
 	"strings"
 )
 
-// build compiles the test binaries of the packages with all mutants in them. What is in the way of the compiler is
-// taken out and returned by its number, with what the compiler said.
-func build(
+// buildTests compiles the test binaries of the packages with all mutants in them, and returns what build returns.
+func buildTests(
 	ctx context.Context, root, dir string, broken map[int][]breakage, folders []string,
+) (map[int]string, error) {
+	bin := filepath.Join(dir, "bin") + "/"
+	return build(ctx, root, dir, broken, "test", append([]string{"-c", "-ldflags=-s -w", "-o", bin}, packagesIn(folders)...))
+}
+
+// packagesIn names the packages of folders for the go command.
+func packagesIn(folders []string) []string {
+	var names []string
+	for _, folder := range folders {
+		names = append(names, "./"+folder)
+	}
+	return names
+}
+
+// build runs a verb of go with all mutants in its packages. What is in the way of the compiler is taken out and
+// returned by its number, with what the compiler said.
+func build(
+	ctx context.Context, root, dir string, broken map[int][]breakage, verb string, arguments []string,
 ) (map[int]string, error) {
 	refused := map[int]string{}
 	for {
@@ -25,12 +42,7 @@ func build(
 		if err != nil {
 			return nil, err
 		}
-		bin := filepath.Join(dir, "bin") + "/"
-		arguments := []string{"test", "-c", "-ldflags=-s -w", "-overlay", overlay, "-o", bin}
-		for _, folder := range folders {
-			arguments = append(arguments, "./"+folder)
-		}
-		command := exec.CommandContext(ctx, "go", arguments...)
+		command := exec.CommandContext(ctx, "go", append([]string{verb, "-overlay", overlay}, arguments...)...)
 		command.Dir = root
 		output, err := command.CombinedOutput()
 		if err == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -80,5 +81,24 @@ func TestEveryMutantFindsItsFunction(t *testing.T) {
 			g.Expect(names[m.name]).To(BeFalse(), "two mutants have this name")
 			names[m.name] = true
 		})
+	}
+}
+
+// CI runs a tenth of the mutants: one that no longer compiles is found by this test with the change that broke it.
+func TestEveryMutantCompiles(t *testing.T) {
+	g := NewWithT(t)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	g.Expect(err).NotTo(HaveOccurred())
+	all := mutants()
+	var folders []string
+	for _, m := range all {
+		folders = append(folders, m.folder)
+	}
+	slices.Sort(folders)
+	broken := findAll(root, all, make([]result, len(all)))
+	refused, err := build(t.Context(), root, t.TempDir(), broken, "build", packagesIn(slices.Compact(folders)))
+	g.Expect(err).NotTo(HaveOccurred())
+	for number, why := range refused {
+		t.Errorf("%s: %s", all[number-1].name, why)
 	}
 }

@@ -52,7 +52,7 @@ func testAll(ctx context.Context, root string, some []mutant, parallel int) ([]r
 	breakages := findAll(root, some, results)
 	folders := foldersOf(some)
 	started := time.Now()
-	refused, err := build(ctx, root, dir, breakages, folders)
+	refused, err := buildTests(ctx, root, dir, breakages, folders)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +55,6 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	if err != nil || !found {
 		return nil, errors.New("it has no spec.template")
 	}
-	ours := map[string]any{ucv1.CanaryLabel: "true"}
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
 	template["metadata"] = map[string]any{"labels": machineLabels(template), "annotations": installersOf(annotations)}
 	nodeLabels, _, _ := unstructured.NestedStringMap(template, "spec", "metadata", "labels")
@@ -81,7 +79,8 @@ func canaryDeployment(source *unstructured.Unstructured) (*unstructured.Unstruct
 	unstructured.RemoveNestedField(template, "spec", "providerID")
 	unstructured.RemoveNestedField(template, "spec", "metadata", "name")
 	canary := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"replicas": int64(1), "paused": false, "selector": map[string]any{"matchLabels": maps.Clone(ours)}, "template": template,
+		"replicas": int64(1), "paused": false, "template": template,
+		"selector": map[string]any{"matchLabels": map[string]any{ucv1.CanaryLabel: "true"}},
 	}}}
 	canary.SetGroupVersionKind(source.GroupVersionKind())
 	canary.SetNamespace(source.GetNamespace())
