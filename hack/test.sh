@@ -188,7 +188,7 @@ run_group() {
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
 	fuzz) fuzz ;;
-	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" ;;
+	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" 2>&1 | tee "$out/mutants.log" ;;
 	# Ginkgo ends before go test would end it, and still says what became of each spec.
 	e2e) go_test -exec="$collect_less" -timeout=35m -p=3 "${suites[@]}" -args -ginkgo.timeout=34m "${filter[@]}" ;;
 	esac

@@ -11,6 +11,7 @@
 //	plan             the groups of the run, one a line
 //	groups           a line a group that ended: its name, its seconds, its exit status
 //	GROUP.jsonl      the events of go test -json; a group that runs another program has none
+//	GROUP.log        what another program printed; its last line says why it failed
 //	suites           the packages that are suites of Ginkgo, one a line
 //	junit/NAME.xml   what each suite says of its specs; the name is the last part of the package's path
 //

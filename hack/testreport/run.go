@@ -28,6 +28,8 @@ type group struct {
 	status   int
 	wall     time.Duration
 	packages packages
+	// said is the last line of a program that is not go test.
+	said string
 }
 
 // suite is what a package of Ginkgo says of its specs.
@@ -48,7 +50,7 @@ func readRun(folder string) (*testRun, error) {
 		return nil, err
 	}
 	for _, name := range r.plan {
-		if r.groups[name], err = readGroup(filepath.Join(folder, name+".jsonl")); err != nil {
+		if r.groups[name], err = readGroup(filepath.Join(folder, name)); err != nil {
 			return nil, fmt.Errorf("group %s: %w", name, err)
 		}
 	}
@@ -64,7 +66,16 @@ func readRun(folder string) (*testRun, error) {
 
 func readGroup(file string) (*group, error) {
 	g := &group{packages: packages{}}
-	events, err := os.Open(file)
+	lines, err := readLines(file + ".log")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	// go run adds a line to what the program says.
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "exit status ") })
+	if len(lines) > 0 {
+		g.said = ": " + lines[len(lines)-1]
+	}
+	events, err := os.Open(file + ".jsonl")
 	if errors.Is(err, fs.ErrNotExist) {
 		return g, nil
 	}
@@ -132,7 +143,7 @@ func (r *testRun) tests() map[string]outcome {
 		case !g.ended:
 			tests["group "+name+": it was cut off, or did not begin"] = failed
 		case g.status != 0 && number(tests, failed) == 0:
-			tests[fmt.Sprintf("group %s: it ended with status %d", name, g.status)] = failed
+			tests[fmt.Sprintf("group %s: it ended with status %d%s", name, g.status, g.said)] = failed
 		}
 		maps.Copy(all, tests)
 	}

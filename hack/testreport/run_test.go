@@ -109,6 +109,10 @@ func TestCountOfPackages(t *testing.T) {
 			files{"plan": "mutants\n", "groups": "mutants 4 1\n", "suites": ""},
 			"0 passed, 1 failed, 0 skipped", []string{"group mutants: it ended with status 1"},
 		},
+		"a group that another program is, and that says why": {
+			files{"plan": "mutants\n", "groups": "mutants 4 1\n", "suites": "", "mutants.log": "begin\nx survived\nexit status 1\n"},
+			"0 passed, 1 failed, 0 skipped", []string{"group mutants: it ended with status 1: x survived"},
+		},
 		"a group that another program is, and that is good": {
 			files{"plan": "mutants\n", "groups": "mutants 4 0\n", "suites": ""}, "0 passed, 0 failed, 0 skipped", nil,
 		},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -50,10 +51,10 @@ func run(ctx context.Context, root string, chosen choice, list bool, parallel in
 
 // report prints the table, and returns an error unless all were killed.
 func report(out io.Writer, some []mutant, results []result, took time.Duration) error {
-	bad := 0
-	for _, result := range results {
+	var bad []string
+	for i, result := range results {
 		if result.verdict != killed {
-			bad++
+			bad = append(bad, some[i].name)
 		}
 	}
 	err := printTable(out, []string{"RULE", "MUTANT", "RESULT", "KILLED BY"}, some, func(number int) []string {
@@ -62,9 +63,10 @@ func report(out io.Writer, some []mutant, results []result, took time.Duration) 
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "%d mutants, %d killed, in %s\n", len(some), len(some)-bad, took.Round(time.Second))
-	if bad > 0 {
-		return fmt.Errorf("%d of %d mutants were not killed: add the test that each needs", bad, len(some))
+	_, _ = fmt.Fprintf(out, "%d mutants, %d killed, in %s\n", len(some), len(some)-len(bad), took.Round(time.Second))
+	if len(bad) > 0 {
+		return fmt.Errorf("%d of %d mutants were not killed, add the test that each needs: %s",
+			len(bad), len(some), strings.Join(bad, "; "))
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestTheReportCountsWhatWasNotKilled(t *testing.T) {
 	g.Expect(report(&out, some[:1], []result{{killed, "p.T"}}, 90*time.Second)).To(Succeed())
 	g.Expect(out.String()).To(ContainSubstring("1 mutants, 1 killed, in 1m30s"))
 	err := report(&out, some, []result{{killed, "p.T"}, {survived, "by p"}}, time.Second)
-	g.Expect(err).To(MatchError(ContainSubstring("1 of 2 mutants were not killed")))
+	g.Expect(err).To(MatchError(ContainSubstring("1 of 2 mutants were not killed, add the test that each needs: b")))
 }
 
 func TestLongTestsAreRunAloneAndLast(t *testing.T) {
