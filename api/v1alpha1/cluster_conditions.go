@@ -142,6 +142,9 @@ const (
 	AdoptionPlannedReason = "AdoptionPlanned"
 	// ArmingReason surfaces while KCM and the CCM are given the migration lock, and until the CCM holds it.
 	ArmingReason = "Arming"
+	// UpgradeRequiredReason surfaces while the owner of the control plane has to upgrade it in the middle of a hand-over across
+	// minors.
+	UpgradeRequiredReason = "UpgradeRequired"
 	// ProvingSilenceReason surfaces while a KCM process that may run cloud loops is not proven to have ended.
 	ProvingSilenceReason = "ProvingSilence"
 	// WaitingForAdministratorReason surfaces while another owner has to change the control plane, as status.instructions or

@@ -20,12 +20,17 @@ const (
 )
 
 // LeaderMigrationMode says in which minors of Kubernetes the managers have the migration lock.
-// +kubebuilder:validation:Enum=SameMinor
+// +kubebuilder:validation:Enum=SameMinor;AcrossMinors
 type LeaderMigrationMode string
 
-// SameMinorLeaderMigration hands the loops over within one minor: KCM and the CCM of it have the lock, where KEP-2436 has one of
-// them (rule OneManager).
-const SameMinorLeaderMigration LeaderMigrationMode = "SameMinor"
+const (
+	// SameMinorLeaderMigration hands the loops over within one minor: KCM and the CCM of it have the lock, where KEP-2436 has one
+	// of them (rule OneManager).
+	SameMinorLeaderMigration LeaderMigrationMode = "SameMinor"
+	// AcrossMinorsLeaderMigration hands the loops over from KCM of one minor to the CCM of the next one, as KEP-2436 has it: the
+	// owner of the control plane upgrades it in the middle of the hand-over.
+	AcrossMinorsLeaderMigration LeaderMigrationMode = "AcrossMinors"
+)
 
 // ContentionPolicy says what happens when KCM's cloud loops come back after the hand-over.
 // +kubebuilder:validation:Enum=CloseFence;Report
@@ -47,7 +52,9 @@ type HandoverSpec struct {
 	Protocol HandoverProtocolChoice `json:"protocol,omitempty"`
 
 	// leaderMigration says in which minors the managers have the migration lock: SameMinor (default) hands the loops over within
-	// the minor of spec.version. Only with protocol LeaderMigration.
+	// the minor of spec.version, AcrossMinors from KCM of that minor to the CCM of the next one, to which the owner upgrades
+	// kube-apiserver when status.handover.upgradeAllowedTo names it. Only with protocol LeaderMigration; immutable once the
+	// migration started.
 	// +optional
 	LeaderMigration LeaderMigrationMode `json:"leaderMigration,omitempty"`
 
@@ -204,9 +211,15 @@ type HandoverStatus struct {
 	// +optional
 	ChangingSince *metav1.Time `json:"changingSince,omitempty"`
 
-	// workloadAllowedAt is when the CCM's workload was allowed to start; protocol Serialized only.
+	// workloadAllowedAt is when the CCM's workload was allowed to start; protocol Serialized, and LeaderMigration with AcrossMinors.
 	// +optional
 	WorkloadAllowedAt *metav1.Time `json:"workloadAllowedAt,omitempty"`
+
+	// upgradeAllowedTo is the minor, such as 1.30, to which spec.version may change in the middle of the hand-over; AcrossMinors
+	// only. The CCM comes when every kube-apiserver is of it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	UpgradeAllowedTo string `json:"upgradeAllowedTo,omitempty"`
 
 	// lockArmedAt is when KCM was given the migration lock; protocol LeaderMigration only.
 	// +optional

@@ -51,6 +51,10 @@ func (u userClusterObserver) observe(ctx context.Context, s *scope) {
 	if s.needs().KCMLeaseRight {
 		s.Observed.KCMLeaseRight = session.Leases.LeaseRight(ctx, s.kcmLease())
 	}
+	s.Observed.ServerVersion = observation.Absent[string]()
+	if s.needs().ServerVersion {
+		s.Observed.ServerVersion = session.Facts.ServerVersion(ctx)
+	}
 	u.observeAddons(ctx, s)
 	s.Observed.ForeignCCMs = u.observeOtherManagers(ctx, s)
 	if s.needs().StorageClasses {
@@ -132,6 +136,7 @@ func (s *scope) unreachable(why string) {
 	s.Observed.KCMLease = observation.Unknown[observation.Lease](why)
 	s.Observed.KCMLeaseRight = observation.Unknown[observation.LeaseRight](why)
 	s.Observed.Fence = observation.Unknown[observation.Fence](why)
+	s.Observed.ServerVersion = observation.Unknown[string](why)
 	s.Observed.Lock = unseenLock(s.Cluster, why)
 	s.Observed.Addons = observation.Unknown[observation.Addons](why)
 	s.Observed.Probe = observation.Unknown[observation.Probe](why)

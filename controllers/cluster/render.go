@@ -90,7 +90,7 @@ func (s *scope) withLock(ccm manifest.Set) (manifest.Set, error) {
 	if !s.needs().Lock {
 		return ccm, nil
 	}
-	configuration, problems := handover.RenderLock(s.Cluster.Spec.Version, s.Observed.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(s.Cluster, s.Observed.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return manifest.Set{}, errors.New("render the migration lock: " + strings.Join(problems, " "))
 	}

@@ -51,10 +51,10 @@ func quoted[T ~string](names []T) string {
 }
 
 // linesOf has a row for each line of a protocol's table.
-func linesOf(protocol ucv1.HandoverProtocol) string {
+func linesOf(protocol ucv1.HandoverProtocol, mode ucv1.LeaderMigrationMode) string {
 	var out strings.Builder
 	out.WriteString("| # | Line | Holds when |\n|---|---|---|\n")
-	for i, line := range loops.Stages(protocol) {
+	for i, line := range loops.Stages(protocol, mode) {
 		fmt.Fprintf(&out, "| %d | `%s` | %s |\n", i+1, line.Name, line.Means)
 	}
 	return out.String()

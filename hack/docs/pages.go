@@ -19,8 +19,10 @@ const (
 func pages() map[string]map[string]string {
 	lines := map[string]string{}
 	for _, protocol := range start.Protocols() {
-		lines["lines of "+string(protocol)] = linesOf(protocol)
+		lines["lines of "+string(protocol)] = linesOf(protocol, "")
 	}
+	across := ucv1.AcrossMinorsLeaderMigration
+	lines["lines of "+string(across)] = linesOf(ucv1.LeaderMigrationProtocol, across)
 	return map[string]map[string]string{
 		"README.md":        {"providers": providerMatrix(provider.New())},
 		"docs/versions.md": {"version rules": commonVersionRules()},

@@ -40,7 +40,12 @@ func componentsBeside(cluster *ucv1.Cluster) []besideKCM {
 func (b besideKCM) ours() bool { return b.spec != nil && b.spec.Ownership != ucv1.ForeignComponent }
 
 func (b besideKCM) neighbor(component observation.Component) observation.Neighbor {
-	return observation.Neighbor{Component: component, Field: b.field, Foreign: b.spec != nil}
+	return observation.Neighbor{Component: b.running(component), Field: b.field, Foreign: b.spec != nil}
+}
+
+func (b besideKCM) running(component observation.Component) observation.Component {
+	component.Program = b.program
+	return component
 }
 
 // lookBeside adds kube-apiserver and kube-scheduler, whether they are ours to change or not.
@@ -53,7 +58,7 @@ func lookBeside(
 			if err != nil {
 				return err
 			}
-			plane.Others = append(plane.Others, component)
+			plane.Others = append(plane.Others, other.running(component))
 			continue
 		}
 		seen := false
@@ -155,7 +160,7 @@ func (l *staticLook) lookBeside(plane *observation.ControlPlane) {
 		component := l.component(other.ref.Container)
 		switch {
 		case other.ours():
-			plane.Others = append(plane.Others, component)
+			plane.Others = append(plane.Others, other.running(component))
 		case len(component.Pods) == 0:
 			plane.NotSeen = append(plane.NotSeen, other.program)
 		default:

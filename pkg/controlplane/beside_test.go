@@ -77,6 +77,7 @@ func TestKubeAPIServerIsFoundBesideKCM(t *testing.T) {
 			seen := plane.Neighbors[0]
 			g.Expect(seen.Name).To(Equal(test.deployment.Name))
 			g.Expect(seen.Container).To(Equal(test.container))
+			g.Expect(plane.APIServers()).To(Equal([]observation.Component{seen.Component}))
 			g.Expect(seen.Field).To(Equal("spec.controlPlane.kubeAPIServer"))
 			g.Expect(seen.Foreign).To(Equal(test.spec != nil))
 			g.Expect(seen.Arguments.Problem).To(ContainSubstring(test.problem))

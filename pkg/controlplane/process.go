@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ func newProcess(pod *corev1.Pod, container string) observation.Process {
 		Finished:           hasFinished(pod),
 		Arguments:          argumentsOf(pod.Spec.Containers, container),
 	}
+	if spec := containerNamed(pod.Spec.Containers, container); spec != nil {
+		process.Image = spec.Image
+	}
 	status := statusOf(pod, container)
 	if status == nil {
 		// Scheduled, and the kubelet said nothing yet: it may have started the container a moment ago. A pod that failed
@@ -36,6 +40,7 @@ func newProcess(pod *corev1.Pod, container string) observation.Process {
 		return process
 	}
 	process.Ready = status.Ready
+	process.Image = cmp.Or(status.ImageID, process.Image)
 	process.ContainerID, process.StartedAt, process.Started = current(status)
 	process.Ended = endedForGood(pod, status)
 	return process

@@ -23,7 +23,7 @@ func (r reported) run(t *testing.T) {
 	r.change(pod)
 	want := r.want
 	want.PodName, want.PodUID, want.NodeName = pod.Name, string(pod.UID), pod.Spec.NodeName
-	want.Hostname = pod.Name
+	want.Hostname, want.Image = pod.Name, pod.Spec.Containers[0].Image
 	want.Arguments = observation.Arguments{Flags: map[string]string{"v": "2"}}
 	if want.GracePeriodSeconds == 0 {
 		want.GracePeriodSeconds = 45
@@ -122,4 +122,15 @@ func TestNewProcessOfAPodWithoutTheContainerIsNotUnderstood(t *testing.T) {
 	g.Expect(process.Arguments.Problem).To(ContainSubstring("there is no container another"))
 	g.Expect(process.Started).To(BeTrue())
 	g.Expect(process.GracePeriodSeconds).To(Equal(int64(30)))
+}
+
+func TestTheImageIsWhatTheKubeletSays(t *testing.T) {
+	g := NewWithT(t)
+	pod := testPod(testSet(testDeployment(kubeControllerManager, "--v=2"), "1"), "a")
+	pod.Spec.Containers[0].Image = "kcm:latest"
+	g.Expect(newProcess(pod, kubeControllerManager).Image).To(Equal("kcm:latest"), "nothing has started yet")
+	state := running("a")
+	state.ImageID = "kcm@sha256:1"
+	setState(pod, state)
+	g.Expect(newProcess(pod, kubeControllerManager).Image).To(Equal("kcm@sha256:1"), "a tag may name another image by now")
 }

@@ -40,7 +40,7 @@ type Reader struct {
 }
 
 const (
-	kubeAPIServer        = "kube-apiserver"
+	kubeAPIServer        = observation.APIServerProgram
 	kubeScheduler        = "kube-scheduler"
 	userClusterNamespace = "kube-system"
 )

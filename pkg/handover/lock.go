@@ -3,6 +3,7 @@ package handover
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/leadermigration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -30,14 +31,14 @@ type LockConfiguration struct {
 	Breaks []leadermigration.Violation
 }
 
-// RenderLock renders the lock for KCM and CCM of one version. Every condition that fails is a sentence.
-func RenderLock(version, provider string) (configuration LockConfiguration, problems []string) {
-	parsed, err := leadermigration.ParseVersion(version)
+// RenderLock renders the lock for KCM and CCM of the cluster. Every condition that fails is a sentence.
+func RenderLock(cluster *ucv1.Cluster, provider string) (configuration LockConfiguration, problems []string) {
+	from, to, err := lockVersions(cluster)
 	if err != nil {
 		return LockConfiguration{}, []string{"spec.version: " + err.Error() + "."}
 	}
 	artifacts, violations := leadermigration.Render(
-		leadermigration.Plan{From: parsed, To: parsed, Provider: provider, ConfigPath: LockPath},
+		leadermigration.Plan{From: from, To: to, Provider: provider, ConfigPath: LockPath},
 	)
 	for _, violation := range violations {
 		if violation.Severity == leadermigration.SeverityError {
@@ -46,8 +47,8 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 		}
 		configuration.Breaks = append(configuration.Breaks, violation)
 	}
-	if parsed.Minor < leadermigration.WildcardMinor {
-		problems = append(problems, "Kubernetes "+parsed.String()+" has no lock that both managers read from one file.")
+	if from.Minor < leadermigration.WildcardMinor {
+		problems = append(problems, "Kubernetes "+from.String()+" has no lock that both managers read from one file.")
 	}
 	if len(problems) > 0 {
 		return LockConfiguration{}, problems
@@ -61,6 +62,35 @@ func RenderLock(version, provider string) (configuration LockConfiguration, prob
 		}
 	}
 	return configuration, nil
+}
+
+// lockVersions are that of the KCM which gives the loops away, and that of the CCM which gets them. Across minors the one that is
+// not in the spec, before or after the upgrade, is known by its minor.
+func lockVersions(cluster *ucv1.Cluster) (from, to leadermigration.Version, err error) {
+	written, err := leadermigration.ParseVersion(cluster.Spec.Version)
+	switch {
+	case err != nil || !AcrossMinors(cluster):
+		return written, written, err
+	case written.Minor == UpgradeMinor(cluster.Status.Facts):
+		return leadermigration.OfMinor(written.Minor - 1), written, nil
+	}
+	return written, leadermigration.OfMinor(written.Minor + 1), nil
+}
+
+// AcrossMinors says that KCM of one minor hands the loops over to the CCM of the next one.
+func AcrossMinors(cluster *ucv1.Cluster) bool {
+	if recorded := cluster.Status.Handover; recorded != nil {
+		return recorded.LeaderMigration == ucv1.AcrossMinorsLeaderMigration
+	}
+	return cluster.Spec.Handover.LeaderMigration == ucv1.AcrossMinorsLeaderMigration
+}
+
+// UpgradeMinor is the minor to which the owner may upgrade in the middle of the hand-over; 0: to none.
+func UpgradeMinor(facts ucv1.Facts) int {
+	if facts.Handover == nil {
+		return 0
+	}
+	return observation.MinorOf(facts.Handover.UpgradeAllowedTo)
 }
 
 // ConcernsLock says whether the lock has to be looked at.

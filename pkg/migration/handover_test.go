@@ -274,12 +274,14 @@ func TestLoopsOffFlag(t *testing.T) {
 
 func TestLinesAreDescribed(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(loops.Stages("")).To(BeEmpty(), "a protocol is chosen when the migration starts")
+	g.Expect(loops.Stages("", "")).To(BeEmpty(), "a protocol is chosen when the migration starts")
 	for _, protocol := range start.Protocols() {
-		g.Expect(loops.Stages(protocol)).NotTo(BeEmpty())
-		for _, line := range loops.Stages(protocol) {
-			g.Expect(line.Name).NotTo(BeEmpty())
-			g.Expect(line.Means).To(HaveSuffix("."))
+		for _, mode := range []ucv1.LeaderMigrationMode{"", ucv1.AcrossMinorsLeaderMigration} {
+			g.Expect(loops.Stages(protocol, mode)).NotTo(BeEmpty())
+			for _, line := range loops.Stages(protocol, mode) {
+				g.Expect(line.Name).NotTo(BeEmpty())
+				g.Expect(line.Means).To(HaveSuffix("."))
+			}
 		}
 	}
 	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {

@@ -81,7 +81,7 @@ func endAll(o *Observation) {
 
 // armedInstruction is what gives the lock to a Node.
 func armedInstruction(order int32, node string) ucv1.Instruction {
-	configuration, _ := handover.RenderLock(fresh().Cluster.Spec.Version, "openstack")
+	configuration, _ := handover.RenderLock(fresh().Cluster, "openstack")
 	return ucv1.Instruction{
 		Order: order, Component: "kube-controller-manager", Object: "Pod kube-system/kcm-" + node, Node: node, Leader: node == "a",
 		Set:   []string{"--enable-leader-migration=true", "--leader-migration-config=/etc/ccm-migration/leader-migration.yaml"},

@@ -17,6 +17,8 @@ type Needs struct {
 	// right to KCM's Lease, how long Nodes and load balancers take, the volumes that the CSI driver has registered, load balancers
 	// in the cloud, and what only a rollback rests on.
 	Plan, Preflight, Cloud, Canary, StorageClasses, KCMLeaseRight, Measurements, RegisteredVolumes, OldLoadBalancers, Rollback bool
+	// ServerVersion is for an upgrade in the middle of the hand-over.
+	ServerVersion bool
 	// Proof says that what is done or recorded may rest on who runs the cloud loops at this moment, so that a decision to do so is
 	// made of what was read for it.
 	Proof bool
@@ -37,6 +39,7 @@ func NeedsOf(cluster *ucv1.Cluster, provider observation.Provider, now time.Time
 		Plan:              start.WantsPlan(cluster),
 		Preflight:         start.JudgesPreflight(facts),
 		Cloud:             start.JudgesCloud(facts),
+		ServerVersion:     start.AwaitsUpgrade(facts),
 		Canary:            looksAtCanary(facts),
 		StorageClasses:    wantsStorageClasses(facts),
 		KCMLeaseRight:     loops.LooksAtKCMLeaseRight(facts),

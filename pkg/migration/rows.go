@@ -2,6 +2,7 @@ package migration
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/loops"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/rollback"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
@@ -48,7 +49,7 @@ func behindHandover() []Row {
 				"old pod left.",
 			Conditions: []string{ucv1.VolumeMigrationReadyCondition},
 			Actions:    []outcome.ActionKind{outcome.ActionChangeArguments}, Records: []string{"handover.original"},
-			evaluate: volumeMigration,
+			evaluate: components.VolumesMigrated,
 		},
 		{
 			Step: ucv1.StepMachineController,

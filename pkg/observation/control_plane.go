@@ -20,6 +20,8 @@ type ControlPlane struct {
 // Component is a control-plane Deployment, or the static pods of one component.
 type Component struct {
 	Ref
+	// Program that it runs, such as kube-apiserver; known of those beside KCM.
+	Program string
 	// Container that runs the component.
 	Container string
 	// Arguments of the pod template: what a new pod would start with. Of static pods, those of one that may run cloud
@@ -50,7 +52,9 @@ type Process struct {
 	NodeName    string
 	BootID      string
 	ContainerID string
-	StartedAt   time.Time
+	// Image is what the kubelet says that the container runs, and before it says so the image of the pod.
+	Image     string
+	StartedAt time.Time
 	// Arguments that this pod was made with.
 	Arguments          Arguments
 	GracePeriodSeconds int64
@@ -103,6 +107,25 @@ type Neighbor struct {
 	// Foreign says that the spec calls it so; else the spec says nothing of it.
 	Foreign bool
 }
+
+// APIServers are those parts of the control plane that run kube-apiserver, whoever owns them.
+func (c ControlPlane) APIServers() []Component {
+	var servers []Component
+	for _, component := range c.Others {
+		if component.Program == APIServerProgram {
+			servers = append(servers, component)
+		}
+	}
+	for _, neighbor := range c.Neighbors {
+		if neighbor.Program == APIServerProgram {
+			servers = append(servers, neighbor.Component)
+		}
+	}
+	return servers
+}
+
+// APIServerProgram is what Component.Program is for an API server.
+const APIServerProgram = "kube-apiserver"
 
 // DeletionCostAnnotation makes a ReplicaSet delete its other pods first
 // (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost).

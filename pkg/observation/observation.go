@@ -46,16 +46,18 @@ type Observation struct {
 	MachineController Observed[[]MachineControllerDeployment]
 
 	// The facts below come from the user cluster.
-	Addons    Observed[Addons]
-	Probe     Observed[Probe]
-	Fence     Observed[Fence]
-	KCMLease  Observed[Lease]
-	CCMLease  Observed[Lease]
-	Lock      Observed[Lock]     // absent: no one asks for protocol LeaderMigration
-	Machines  Observed[Machines] // absent: the machine-controller's CRDs are not there
-	Nodes     Observed[[]Node]
-	Inventory Observed[Inventory]
-	Baseline  Observed[Inventory] // the persisted one; absent: none was taken
+	Addons   Observed[Addons]
+	Probe    Observed[Probe]
+	Fence    Observed[Fence]
+	KCMLease Observed[Lease]
+	CCMLease Observed[Lease]
+	Lock     Observed[Lock] // absent: no one asks for protocol LeaderMigration
+	// ServerVersion is what one of the API servers answers, while Needs say so.
+	ServerVersion Observed[string]
+	Machines      Observed[Machines] // absent: the machine-controller's CRDs are not there
+	Nodes         Observed[[]Node]
+	Inventory     Observed[Inventory]
+	Baseline      Observed[Inventory] // the persisted one; absent: none was taken
 	// Proofs are those of kubelets that were kept; absent: none were, or their Secret is gone.
 	Proofs Observed[KeptProofs]
 	// Registered are the paths of the in-tree volumes that the CSI driver knows, while Needs say so; absent: the kind that says

@@ -14,6 +14,8 @@ type Provider struct {
 	CanMigrate bool
 	// VersionProblem is empty when CCM and CSI exist for the cluster's version, else a sentence.
 	VersionProblem string
+	// NextVersionProblem is VersionProblem of the next minor.
+	NextVersionProblem string
 	// MigrationProblem is empty when the version rules let a cluster of this version migrate, else why they do not.
 	MigrationProblem string
 	// LastInTreeMinor is the last minor whose KCM knows the provider.

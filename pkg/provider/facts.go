@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,5 +26,8 @@ func (c *Catalogue) Facts(name, version string) (observation.Provider, bool) {
 	}
 	facts.MigrationProblem = versions.Sentences(versions.Judge(as(manifest.WhileInTree), as(manifest.WhileMigrating)))
 	facts.VersionProblem = versions.Sentences(versions.Judge(nil, as(manifest.WhileExternal)))
+	next := as(manifest.WhileExternal)
+	next.Version = fmt.Sprintf("1.%d.99", observation.MinorOf(version)+1)
+	facts.NextVersionProblem = versions.Sentences(versions.Judge(nil, next))
 	return facts, true
 }

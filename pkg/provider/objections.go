@@ -2,6 +2,8 @@ package provider
 
 import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/versions"
 )
@@ -22,7 +24,17 @@ func (c *Catalogue) Objections(before, after *ucv1.Cluster) string {
 			wanted.Condition = manifest.WhileMigrating
 		}
 	}
+	if before != nil && upgradeAllowed(before, after) {
+		// The CCM comes with that minor: what holds for a cluster that has one is asked.
+		was.Condition, wanted.Condition = manifest.WhileExternal, manifest.WhileExternal
+	}
 	return versions.Sentences(versions.Judge(was, wanted))
+}
+
+// upgradeAllowed says that a hand-over across minors waits for this version.
+func upgradeAllowed(before, after *ucv1.Cluster) bool {
+	allowed := handover.UpgradeMinor(before.Status.Facts)
+	return allowed != 0 && allowed == observation.MinorOf(after.Spec.Version) && before.Status.Rollback == nil
 }
 
 func (c *Catalogue) stateOf(cluster *ucv1.Cluster) *versions.State {

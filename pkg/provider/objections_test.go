@@ -68,6 +68,24 @@ func TestConditionOfACluster(t *testing.T) {
 	}
 }
 
+func TestAnUpgradeInAHandOverAcrossMinorsIsNoObjection(t *testing.T) {
+	g := NewWithT(t)
+	catalogue := everyProvider()
+	waiting := func(c *ucv1.Cluster) {
+		origin(ucv1.OriginMigrating)(c)
+		c.Status.StartedAt = new(metav1.Unix(1, 0))
+		c.Status.Handover = &ucv1.HandoverStatus{UpgradeAllowedTo: "1.26"}
+	}
+	rollingBack := func(c *ucv1.Cluster) { c.Status.Rollback = &ucv1.RollbackStatus{} }
+	before := clusterOf("1.25.16", true, waiting)
+	g.Expect(catalogue.Objections(before, clusterOf("1.26.15", true, waiting))).To(BeEmpty())
+	g.Expect(catalogue.Objections(before, clusterOf("1.25.15", true, waiting))).To(ContainSubstring("in the middle of a migration"))
+	g.Expect(catalogue.Objections(before, clusterOf("1.27.16", true, waiting))).To(ContainSubstring("in the middle of a migration"))
+	back := clusterOf("1.25.16", true, waiting, rollingBack)
+	g.Expect(catalogue.Objections(back, clusterOf("1.26.15", true, waiting, rollingBack))).To(
+		ContainSubstring("in the middle of a migration"))
+}
+
 func TestSwitchingTheFeatureOnIsAMigration(t *testing.T) {
 	g := NewWithT(t)
 	catalogue := everyProvider()

@@ -27,7 +27,7 @@ func place(cluster string) render.Place {
 func put(g Gomega, profile provider.Profile, addons manifest.Addons, cluster string) (ccm, probe manifest.Set) {
 	made, err := render.Probe(addons.CCM, profile.Identity())
 	g.Expect(err).NotTo(HaveOccurred())
-	lock, problems := handover.RenderLock("1.25.16", "openstack")
+	lock, problems := handover.RenderLock(&ucv1.Cluster{Spec: ucv1.ClusterSpec{Version: "1.25.16"}}, "openstack")
 	g.Expect(problems).To(BeEmpty())
 	locked, err := render.WithLock(addons.CCM, profile.Identity(), lock)
 	g.Expect(err).NotTo(HaveOccurred())

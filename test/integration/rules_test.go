@@ -195,7 +195,36 @@ func TestLeaderMigrationIsForItsProtocol(t *testing.T) {
 		"or left out":                    {nil, mode(ucv1.LeaderMigrationProtocolChoice, ""), ""},
 		"not with the protocol left out": {nil, mode("", ucv1.SameMinorLeaderMigration), other},
 		"not with another protocol":      {nil, mode(ucv1.FencedProtocolChoice, ucv1.SameMinorLeaderMigration), other},
-		"there is no other value":        {nil, mode(ucv1.LeaderMigrationProtocolChoice, "AcrossMinors"), "SameMinor"},
+		"across minors":                  {nil, mode(ucv1.LeaderMigrationProtocolChoice, ucv1.AcrossMinorsLeaderMigration), ""},
+		"there is no other value":        {nil, mode(ucv1.LeaderMigrationProtocolChoice, "Minors"), "SameMinor"},
+		"it is immutable once the migration started": {
+			[]modifier{feature(true), origin(ucv1.OriginMigrating), started, mode(ucv1.LeaderMigrationProtocolChoice, "")},
+			mode(ucv1.LeaderMigrationProtocolChoice, ucv1.AcrossMinorsLeaderMigration),
+			"spec.handover.leaderMigration is immutable once the migration started",
+		},
+		"the default may still be written out": {
+			[]modifier{feature(true), origin(ucv1.OriginMigrating), started, mode(ucv1.LeaderMigrationProtocolChoice, "")},
+			mode(ucv1.LeaderMigrationProtocolChoice, ucv1.SameMinorLeaderMigration), "",
+		},
+	})
+}
+
+func TestTheVersionChangesInAHandOverAcrossMinors(t *testing.T) {
+	t.Parallel()
+	allowed := func(c *ucv1.Cluster) {
+		handoverStarted(c)
+		c.Status.Handover.UpgradeAllowedTo = "1.26"
+	}
+	rollingBack := func(c *ucv1.Cluster) { c.Status.Rollback = &ucv1.RollbackStatus{} }
+	waiting := []modifier{feature(true), origin(ucv1.OriginMigrating), started, allowed}
+	checkRules(t, map[string]ruleCase{
+		"to the minor that is allowed":      {waiting, version("1.26.15"), ""},
+		"and with a v":                      {waiting, version("v1.26.15"), ""},
+		"to no other one":                   {waiting, version("1.27.0"), versionLocked},
+		"to none that begins like it":       {waiting, version("1.261.0"), versionLocked},
+		"not to another patch of the old":   {waiting, version("1.25.1"), versionLocked},
+		"not before it is allowed":          {[]modifier{feature(true), origin(ucv1.OriginMigrating), started, handoverStarted}, version("1.26.15"), versionLocked},
+		"not while the migration goes back": {append(waiting, rollingBack), version("1.26.15"), versionLocked},
 	})
 }
 

@@ -53,7 +53,8 @@ const (
 func mutants() []mutant {
 	return slices.Concat(
 		endings(), silence(), fence(), unknowns(), budgets(), rolls(), upToDate(), controlPlanes(), kubelets(), troubles(),
-		facts(), locks(), staticEnds(), instructed(), instructedLock(), migrationLock(), pointOfNoReturn(), rollback(), rolledBackLock(), attendance(),
+		facts(), locks(), staticEnds(), instructed(), instructedLock(), migrationLock(), acrossMinors(), pointOfNoReturn(),
+		rollback(), rolledBackLock(), attendance(),
 		rolledBackMachines(), profiles(), placements(), proposals(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		renamedLoadBalancers(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),

@@ -13,7 +13,7 @@ func defaultClasses() []mutant {
 		in(rule, "it is judged again in every pass", "judgesDefaultClass", never("DefaultStorageClass")),
 		in(rule, "classes that cannot be looked at are none", "defaultClass", never("known")),
 		in(rule, "the default changes while the migration can be rolled back",
-			"volumeMigration",
+			"machineController",
 			begins("in.Facts.CompletedAt = in.Stamp()\nif out := defaultClass(in); out.Action != nil {\nreturn out\n}")),
 		of(factsPackage, rule, "a class that just became the default gets another one beside it",
 			"Reader.SwitchDefaultClass", never("isDefault")),
@@ -26,7 +26,7 @@ func renamedLoadBalancers() []mutant {
 	return []mutant{
 		in(rule, "load balancers are renamed while the migration can be rolled back",
 			"renamesLoadBalancers", without("CompletedAt")).
-			and("volumeMigration", begins("if out := loadBalancersRenamed(in); out.Action != nil {\nreturn out\n}")),
+			and("machineController", begins("if out := loadBalancersRenamed(in); out.Action != nil {\nreturn out\n}")),
 		in(rule, "they are looked at for ever", "renamesLoadBalancers", without("RenamedLoadBalancers")),
 		in(rule, "a cloud that cannot be asked has none", "loadBalancersRenamed", never("known")),
 		in(rule, "a name is given that another one has", "sortedForRename", never("Holders")),

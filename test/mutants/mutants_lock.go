@@ -1,5 +1,30 @@
 package main
 
+// Rule 2 where the lock goes from KCM of one minor to the CCM of the next one.
+func acrossMinors() []mutant {
+	const rule = "2 across minors"
+	return []mutant{
+		inTables(rule, "the CCM comes before the upgrade", "start.WithholdsWorkload", without("AcrossMinors")),
+		inTables(rule, "the upgrade is allowed before the volumes are ready", "loops.volumesReady", always("UpgradeAllowedTo")),
+		inTables(rule, "the upgrade passes the point of no return unasked", "loops.upgradeAllowed", never("LastInTreeMinor")),
+		inTables(rule, "an API server that does not answer is upgraded", "loops.apiServersUpgraded", never("IsKnown")),
+		inTables(rule, "spec.version need not follow", "loops.apiServersUpgraded", never("minor !=")),
+		inTables(rule, "a kube-apiserver that no one sees is upgraded", "start.nextMinorProblems", never("APIServers")),
+		inTables(rule, "the next minor need not have a CCM", "start.nextMinorProblems", never("NextVersionProblem")),
+		inTables(rule, "KCM gets the names of the next minor", "pass.Input.KCMMinor", never("upgraded")),
+		inTables(rule, "the owner's time counts", "components.WaitingSince", never("UpgradeAllowedTo")),
+		inTables(rule, "a contention takes the workload away", "loops.beginAgain", always("Serialized")),
+		ofHandoverTables(rule, "a rollout of kube-apiserver need not end", "UpgradeDoubts", never("RolledOut")),
+		ofHandoverTables(rule, "a Node that is not seen is upgraded", "UpgradeDoubts", never("Unseen")),
+		ofHandoverTables(rule, "pods may run two images", "UpgradeDoubts", never("images 1")),
+		ofHandoverTables(rule, "no pod is as good as all", "UpgradeDoubts", never("images 0")),
+		ofHandoverTables(rule, "the answer is not asked for", "UpgradeDoubts", never("MinorOf")),
+		of(providerPackage, rule, "any upgrade is allowed", "upgradeAllowed", without("MinorOf")),
+		of(providerPackage, rule, "an upgrade is allowed in a rollback", "upgradeAllowed", without("Rollback")),
+		of(controlPlanePackage, rule, "a tag is the image", "newProcess", becomes("ImageID", "process.Image")),
+	}
+}
+
 // Rule 2 where the hand-over is made by the migration lock: beside a CCM that leads with it, none runs the loops
 // without it.
 func migrationLock() []mutant {

@@ -98,6 +98,6 @@ func instructedLock() []mutant {
 		inTables(rule, "a Cluster goes while all Nodes have the lock", "components.unchanged", without("LockArmedAt")).
 			and("unchanged", without("Armed -LockArmedAt")),
 		inTables(rule, "a Cluster that goes leaves the right to the lock", "decideDeletion", never("UnusedLock")),
-		inTables("1 ends", "a lock that no one gets is waited for for ever", "components.WaitingSince", becomes("LockArmedAt", "nil")),
+		inTables("1 ends", "a lock that no one gets is waited for for ever", "components.WaitingSince", becomes("LockArmedAt", "recorded.FenceOpenedAt")),
 	}
 }

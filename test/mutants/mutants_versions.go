@@ -12,7 +12,7 @@ func versionRules() []mutant {
 		of(versionsPackage, rule, "there is no way out of a mistake", "Judge", never("stuck")),
 		of(versionsPackage, rule, "a minor without a CCM is not refused", "gapRules", against("Operations", "9")),
 		of(providerPackage, rule, "the feature that comes with an upgrade is no migration",
-			"Catalogue.Objections", becomes("Condition", "manifest.WhileExternal")),
+			"Catalogue.Objections", becomes("WhileMigrating", "manifest.WhileExternal")),
 		of(versionsPackage, rule, "a migration is over before its in-tree flags are gone",
 			"finished", without("ConditionTrue")).onlyBy(providerPackage),
 		of(versionsPackage, rule, "patch releases do not count", "State.rules", never("CoversRelease")),

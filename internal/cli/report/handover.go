@@ -112,7 +112,7 @@ func newHandoverReport(cluster *ucv1.Cluster) *handoverReport {
 // handoverLines: the table is walked from the top, so every line before the current one held when the status was
 // written. Without a current line the table is done, or was not begun.
 func handoverLines(handover *ucv1.HandoverStatus) []handoverLine {
-	meanings := loops.Stages(handover.Protocol)
+	meanings := loops.Stages(handover.Protocol, handover.LeaderMigration)
 	lines := make([]handoverLine, 0, len(meanings))
 	state := lineOpen
 	if handover.Stage != "" || handover.FinishedAt != nil {

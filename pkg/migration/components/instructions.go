@@ -51,14 +51,19 @@ func (list Instructions) With(out outcome.Outcome) outcome.Outcome {
 // WaitingSince is from when on no one may be running the cloud loops, or nil. Where someone else changes KCM that begins
 // with its first part: until then its leader runs them, however long the administrator takes. From then on its leader may
 // be one that does not: the one that does may restart at any time, and the rest has to follow within the deadline. A KCM
-// that has the migration lock has to get it, until the fence is open.
+// that has the migration lock has to get it, until the fence is open. Across minors the owner upgrades in the middle, however
+// long that takes.
 func WaitingSince(in pass.Input) *time.Time {
 	recorded := in.Facts.Handover
 	since := recorded.StartedAt
+	armed := recorded.LockArmedAt
+	if recorded.UpgradeAllowedTo != "" && recorded.ContendedAt == nil {
+		since, armed = recorded.WorkloadAllowedAt, recorded.WorkloadAllowedAt
+	}
 	if in.Cluster.Spec.ControlPlane.Instructed() && in.Facts.Origin != ucv1.OriginExternal && recorded.ContendedAt == nil {
 		since = recorded.ChangingSince
 		if since == nil && recorded.FenceOpenedAt == nil {
-			since = recorded.LockArmedAt
+			since = armed
 		}
 	}
 	if since == nil {

@@ -25,7 +25,7 @@ func HandOver(in pass.Input) outcome.Outcome {
 		return keepHandedOver(in)
 	}
 	var instructions []ucv1.Instruction
-	for _, l := range stagesOf(in.Facts.Handover.Protocol) {
+	for _, l := range stagesOf(in.Facts.Handover.Protocol, in.Facts.Handover.LeaderMigration) {
 		out := l.evaluate(in)
 		in, instructions = in.With(out), append(instructions, out.Instructions...)
 		if !out.Holds || out.Reason == ucv1.NoNodesReason {
@@ -73,15 +73,19 @@ func Guarded(in pass.Input) outcome.Outcome {
 	return start.AloneStill(in, out)
 }
 
-// failAfterDeadline turns a wait that lasts too long into a failure: from the first patch on, no one may be running the cloud
-// loops.
+// failAfterDeadline turns a wait that lasts too long into a failure: from when the loops are off in a part of KCM, no one may be
+// running them.
 func failAfterDeadline(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	started := components.WaitingSince(in)
 	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover {
 		return out
 	}
-	return outcome.Fails(out.Reason, out.Text().Also("no one may be running the cloud loops since the hand-over began at "+
-		started.UTC().Format(time.RFC3339)).Also(noreturn.OfferRollback(in)))
+	since, recorded := started.UTC().Format(time.RFC3339), in.Facts.Handover
+	late := "no one may be running the cloud loops since the hand-over began at " + since
+	if recorded.LoopsOffAt == nil && recorded.ChangingSince == nil {
+		late = "KCM still runs the cloud loops, and the hand-over has waited since " + since
+	}
+	return outcome.Fails(out.Reason, out.Text().Also(late).Also(noreturn.OfferRollback(in)))
 }
 
 // gapSeconds counts from the last end of a KCM process that we saw to now, rounded up: an upper bound of what the cloud saw.
@@ -218,7 +222,7 @@ func switchLoopsOff(in pass.Input, kcm observation.Component, loops []string) ou
 		Arguments: &outcome.ArgumentChange{
 			Target:    kcm.Ref,
 			Container: kcm.Container,
-			Set:       []outcome.Flag{components.LoopsOffFlag(kcm.Arguments, in.Minor())},
+			Set:       []outcome.Flag{components.LoopsOffFlag(kcm.Arguments, in.KCMMinor())},
 		},
 	}
 	gates := in.Provider.Value().MigrationGates

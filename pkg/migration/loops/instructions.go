@@ -77,7 +77,7 @@ func keepsLock(in pass.Input, t components.Target) bool {
 
 // offChange switches the loops of a target off, and takes the lock out in the same change. It is said until all of it is proven.
 func offChange(in pass.Input, t components.Target, off bool) (change outcome.ArgumentChange) {
-	flag := components.LoopsOffFlag(t.Component.Arguments, in.Minor())
+	flag := components.LoopsOffFlag(t.Component.Arguments, in.KCMMinor())
 	given, _ := t.Component.Arguments.Flag("controllers")
 	asWeSay := !off || given == flag.Value // Else they were switched off in another way, which is as good.
 	if asWeSay {

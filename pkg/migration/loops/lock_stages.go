@@ -3,6 +3,7 @@ package loops
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +22,10 @@ import (
 // have it any more: those that are about giving it hold then, also when the hand-over is begun again.
 //
 //	KCM with the lock ──► CCM with the lock ──► KCM without loops and lock ──► CCM takes the lock ──► CCM without the lock
-func lockStages(settled, last, silent stage) []stage {
-	return []stage{
+//
+// Across minors the control plane is upgraded before the CCM comes.
+func lockStages(settled stage, upgrade []stage, last, silent stage) []stage {
+	return slices.Concat([]stage{
 		{"LockAllowed", "The Lease of the migration lock exists, and both managers may get and update it.", lockAllowed},
 		{
 			"KCMArmed", "Every KCM process that may run cloud loops has the migration lock, and one of them holds it. Every other one " +
@@ -30,6 +33,7 @@ func lockStages(settled, last, silent stage) []stage {
 			kcmArmed,
 		},
 		settled,
+	}, upgrade, []stage{
 		{
 			"CCMArmed",
 			"The CCM has the same lock; its fence is open, which was when every Node was Ready, and it leads.",
@@ -42,7 +46,7 @@ func lockStages(settled, last, silent stage) []stage {
 		{"LockRemoved", "The CCM runs without the lock, no one holds it, and nothing of it is left.", lockRemoved},
 		{"FenceOpen", "The CCM's identity may write its Lease.", fenceOpen},
 		{"Leading", "The CCM holds its Lease and renews it.", leading},
-	}
+	})
 }
 
 func lockAllowed(in pass.Input) outcome.Outcome {
@@ -117,7 +121,7 @@ func arming(in pass.Input, kcm observation.Component) (*outcome.ArgumentChange, 
 	if !in.Provider.IsKnown() {
 		return nil, outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
-	configuration, problems := handover.RenderLock(in.Cluster.Spec.Version, in.Provider.Value().InTreeName)
+	configuration, problems := handover.RenderLock(in.Cluster, in.Provider.Value().InTreeName)
 	if len(problems) > 0 {
 		return nil, outcome.Fails(ucv1.MigrationLockRefusedReason, wording.Clauses(problems))
 	}
@@ -151,7 +155,8 @@ func lockHeld(in pass.Input, kcm observation.Component) outcome.Outcome {
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
-// ccmArmed: the row Addons has applied the CCM with the lock, behind the fence, from the beginning.
+// ccmArmed: the CCM was applied with the lock, behind the fence: by the row Addons from the beginning, or across minors by the
+// line before.
 func ccmArmed(in pass.Input) outcome.Outcome {
 	if !start.WantsLock(in.Facts) {
 		return outcome.Holds(ucv1.HoldsReason, "")

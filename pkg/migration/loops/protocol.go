@@ -17,7 +17,7 @@ type stage struct {
 
 // stagesOf is the table of a protocol. Every table can be interrupted between any two lines: nothing that keeps the CCM
 // from the cloud loops needs us.
-func stagesOf(protocol ucv1.HandoverProtocol) []stage {
+func stagesOf(protocol ucv1.HandoverProtocol, mode ucv1.LeaderMigrationMode) []stage {
 	baseline := stage{"BaselineTaken", "The inventory of load balancers and volumes is stored.", baselineTaken}
 	probed := stage{
 		"Probed",
@@ -42,8 +42,11 @@ func stagesOf(protocol ucv1.HandoverProtocol) []stage {
 		silent,
 	}
 	open := stage{"FenceOpen", "The CCM's identity may write its Lease. It was opened when every Node was Ready.", fenceOpen}
+	if protocol == ucv1.LeaderMigrationProtocol && mode == ucv1.AcrossMinorsLeaderMigration {
+		return append([]stage{baseline, recorded}, lockStages(settled, acrossStages(), last, silent)...)
+	}
 	if protocol == ucv1.LeaderMigrationProtocol {
-		return append([]stage{probed, baseline, recorded}, lockStages(settled, last, silent)...)
+		return append([]stage{probed, baseline, recorded}, lockStages(settled, nil, last, silent)...)
 	}
 	leading := stage{"Leading", "The CCM holds its Lease and renews it.", leading}
 	if protocol == ucv1.SerializedProtocol {
@@ -64,11 +67,11 @@ func stagesOf(protocol ucv1.HandoverProtocol) []stage {
 type StageMeaning struct{ Name, Means string }
 
 // Stages describes the lines of a protocol, for people and for the documentation; none before one is chosen.
-func Stages(protocol ucv1.HandoverProtocol) []StageMeaning {
+func Stages(protocol ucv1.HandoverProtocol, mode ucv1.LeaderMigrationMode) []StageMeaning {
 	if protocol == "" {
 		return nil
 	}
-	lines := stagesOf(protocol)
+	lines := stagesOf(protocol, mode)
 	meanings := make([]StageMeaning, 0, len(lines))
 	for _, l := range lines {
 		meanings = append(meanings, StageMeaning{l.name, l.means})

@@ -7,6 +7,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/start"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -55,7 +56,10 @@ func beginAgain(in pass.Input) outcome.Outcome {
 	return in.Adds(out, func(facts *ucv1.Facts) {
 		recorded := facts.Handover
 		recorded.ContendedAt, recorded.StartedAt, recorded.LoopsOffAt = in.Stamp(), in.Stamp(), in.Stamp()
-		recorded.FinishedAt, recorded.FenceOpenedAt, recorded.WorkloadAllowedAt = nil, nil, nil
+		recorded.FinishedAt, recorded.FenceOpenedAt = nil, nil
+		if start.Serialized(*facts) {
+			recorded.WorkloadAllowedAt = nil
+		}
 		recorded.Processes = handover.RecordProcesses(nil, kcm)
 	})
 }

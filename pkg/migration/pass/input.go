@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/rollout"
@@ -64,6 +65,14 @@ func (in Input) StampAfter(wait time.Duration) *metav1.Time {
 
 // Minor of the Kubernetes version in the spec.
 func (in Input) Minor() int { return observation.MinorOf(in.Cluster.Spec.Version) }
+
+// KCMMinor is the oldest that KCM may be of: in a hand-over across minors it stays behind kube-apiserver.
+func (in Input) KCMMinor() int {
+	if upgraded := handover.UpgradeMinor(in.Facts); upgraded != 0 {
+		return upgraded - 1
+	}
+	return in.Minor()
+}
 
 // Rolls is what Machines are judged from, whatever may keep the roll from going on.
 func (in Input) Rolls() rollout.In {

@@ -39,7 +39,7 @@ func brokenLockRules(o Facts, _ time.Time) (findings []observation.Finding) {
 	if !wantsLock(o) {
 		return nil
 	}
-	configuration, _ := handover.RenderLock(o.Cluster.Spec.Version, o.Provider.Value().InTreeName)
+	configuration, _ := handover.RenderLock(o.Cluster, o.Provider.Value().InTreeName)
 	for _, broken := range configuration.Breaks {
 		findings = append(findings, observation.Finding{
 			Message: broken.Message,

@@ -1,6 +1,7 @@
 package start
 
 import (
+	"fmt"
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -24,7 +25,7 @@ func lockReason(in pass.Input) string {
 	if !known {
 		return reason
 	}
-	configuration, _ := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
+	configuration, _ := handover.RenderLock(in.Cluster, provider.InTreeName)
 	for _, broken := range configuration.Breaks {
 		reason += " It breaks rule " + string(broken.Rule) + ": " + broken.Message
 	}
@@ -38,8 +39,9 @@ func lockFindings(in pass.Input) (findings []observation.Finding, unknown string
 	}
 	var problems []observation.Text
 	if provider, known := in.Provider.Get(); known {
-		_, unfit := handover.RenderLock(in.Cluster.Spec.Version, provider.InTreeName)
+		_, unfit := handover.RenderLock(in.Cluster, provider.InTreeName)
 		problems = append(problems, observation.Texts(unfit)...)
+		problems = append(problems, nextMinorProblems(in, provider)...)
 	}
 	if controlPlane, known := in.ControlPlane.Get(); known && controlPlane.KCM.Arguments.Understood() {
 		problems = append(problems, lockTargetProblems(in, controlPlane.KCM)...)
@@ -53,6 +55,22 @@ func lockFindings(in pass.Input) (findings []observation.Finding, unknown string
 		)
 	}
 	return findings, unknown
+}
+
+// nextMinorProblems are those of a hand-over across minors: its CCM is of the next one, and is to come after kube-apiserver.
+func nextMinorProblems(in pass.Input, provider observation.Provider) (problems []observation.Text) {
+	if !handover.AcrossMinors(in.Cluster) {
+		return nil
+	}
+	if provider.NextVersionProblem != "" {
+		problems = append(problems, observation.Say(fmt.Sprintf("AcrossMinors needs the CCM of 1.%d: ", in.Minor()+1),
+			provider.NextVersionProblem))
+	}
+	if controlPlane, known := in.ControlPlane.Get(); known && len(controlPlane.APIServers()) == 0 {
+		problems = append(problems, observation.Say("AcrossMinors has to see that every kube-apiserver was upgraded, and none was "+
+			"found beside KCM: name its Deployment in spec.controlPlane.kubeAPIServer, or use SameMinor."))
+	}
+	return problems
 }
 
 func lockIsHeld(in pass.Input) (problems []observation.Text, unknown string) {

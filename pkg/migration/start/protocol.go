@@ -85,9 +85,20 @@ func Serialized(facts ucv1.Facts) bool {
 	return facts.Handover != nil && facts.Handover.Protocol == ucv1.SerializedProtocol
 }
 
+// AcrossMinors says that the CCM comes when the owner has upgraded kube-apiserver.
+func AcrossMinors(facts ucv1.Facts) bool {
+	return facts.Handover != nil && facts.Handover.LeaderMigration == ucv1.AcrossMinorsLeaderMigration
+}
+
+// AwaitsUpgrade says that whether kube-apiserver is upgraded is to be looked at.
+func AwaitsUpgrade(facts ucv1.Facts) bool {
+	return AcrossMinors(facts) && facts.Handover.UpgradeAllowedTo != "" && facts.Handover.WorkloadAllowedAt == nil
+}
+
 // CCMFollows says that applying the CCM is a line of the hand-over's own table.
 func CCMFollows(in pass.Input) bool {
-	return Serialized(in.Facts) && in.Facts.Handover.StartedAt != nil || in.Facts.Handover.LockTakenAt != nil
+	followed := Serialized(in.Facts) || AcrossMinors(in.Facts)
+	return followed && in.Facts.Handover.StartedAt != nil || in.Facts.Handover.LockTakenAt != nil
 }
 
 // WantsNodeAgents says that what belongs to the CCM on the Nodes, and that no fence can hold, is to be there: from when the loops
@@ -101,7 +112,7 @@ func WantsNodeAgents(facts ucv1.Facts) bool {
 
 // WithholdsWorkload says that the CCM's Deployment or DaemonSet is not to be applied yet.
 func WithholdsWorkload(facts ucv1.Facts) bool {
-	return Withdrawn(facts) || Serialized(facts) && facts.Handover.WorkloadAllowedAt == nil
+	return Withdrawn(facts) || (Serialized(facts) || AcrossMinors(facts)) && facts.Handover.WorkloadAllowedAt == nil
 }
 
 // Withdrawn says that a rollback does not want the CCM any more.

@@ -334,7 +334,7 @@ func rollbackMoments(protocol ucv1.HandoverProtocol) (moments []func(*World) boo
 
 // waitingLines are those that do not hold at once, but in a contention.
 func waitingLines(protocol ucv1.HandoverProtocol) (names []string) {
-	for _, line := range loops.Stages(protocol) {
+	for _, line := range loops.Stages(protocol, "") {
 		again := protocol == ucv1.LeaderMigrationProtocol && (line.Name == "FenceOpen" || line.Name == "Leading")
 		if !again && line.Name != "WorkloadWithheld" {
 			names = append(names, line.Name)

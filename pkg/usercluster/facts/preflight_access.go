@@ -2,16 +2,12 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -64,34 +60,15 @@ func (p *Preflight) denied(ctx context.Context, id manifest.Identity) observatio
 
 // server asks the API server for its version, and for the time on the way: every answer of it has a date.
 func (p *Preflight) server(ctx context.Context) observation.Observed[preflight.Server] {
-	if p.network == nil {
-		return observation.Unknown[preflight.Server]("the session has no connection")
+	answered := p.network.version(ctx, p.clock)
+	answer, known := answered.Get()
+	if !known {
+		return observation.Unknown[preflight.Server](answered.Why())
 	}
-	const attempt = "reading the API server's version"
-	ctx, cancel := context.WithTimeout(ctx, reads.RequestTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.network.Probe.Get().AbsPath("/version").URL().String(), nil)
+	date, err := http.ParseTime(answer.header.Get("Date"))
 	if err != nil {
-		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
-	}
-	before := p.clock.Now()
-	response, err := p.network.HTTP.Do(request)
-	if err != nil {
-		return observation.Unknown[preflight.Server](reads.Because(attempt, err))
-	}
-	defer func() { _ = response.Body.Close() }()
-	between := before.Add(p.clock.Now().Sub(before) / 2)
-	info := version.Info{}
-	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<16)).Decode(&info); err != nil ||
-		response.StatusCode != http.StatusOK {
-		return observation.Unknown[preflight.Server](
-			fmt.Sprintf("%s: it answered with status %d, or no JSON", attempt, response.StatusCode),
-		)
-	}
-	date, err := http.ParseTime(response.Header.Get("Date"))
-	if err != nil {
-		return observation.Unknown[preflight.Server](attempt + ": its answer has no date")
+		return observation.Unknown[preflight.Server](readingVersion + ": its answer has no date")
 	}
 	// The date has whole seconds: on average it is half of one too early.
-	return observation.Known(preflight.Server{Version: info.GitVersion, Skew: date.Add(time.Second / 2).Sub(between)})
+	return observation.Known(preflight.Server{Version: answer.version, Skew: date.Add(time.Second / 2).Sub(answer.between)})
 }

@@ -243,6 +243,18 @@ func TestServerTellsVersionAndTime(t *testing.T) {
 	g.Expect(s.server(t.Context()).Why()).To(ContainSubstring("status 403"))
 }
 
+func TestTheVersionOfTheServerIsAskedEachTime(t *testing.T) {
+	g := NewWithT(t)
+	r, _ := readerWith(interceptor.Funcs{})
+	g.Expect(r.ServerVersion(t.Context()).IsUnknown()).To(BeTrue(), "there is no connection")
+	for _, version := range []string{"v1.29.14", "v1.30.14"} {
+		r.network = fakeVersion(t, http.StatusOK, start, version)
+		g.Expect(r.ServerVersion(t.Context()).Value()).To(Equal(version))
+	}
+	r.network = fakeVersion(t, http.StatusForbidden, start, "v1.30.14")
+	g.Expect(r.ServerVersion(t.Context()).Why()).To(ContainSubstring("status 403"))
+}
+
 func TestCloudComplaints(t *testing.T) {
 	g := NewWithT(t)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(start.Add(-d)) }

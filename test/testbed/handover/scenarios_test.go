@@ -36,7 +36,7 @@ func TestEveryLineIsDisturbed(t *testing.T) {
 		ucv1.FencedProtocol: ucv1.FencedProtocolChoice, ucv1.SerializedProtocol: ucv1.SerializedProtocolChoice,
 		ucv1.LeaderMigrationProtocol: ucv1.LeaderMigrationProtocolChoice,
 	} {
-		for _, line := range loops.Stages(protocol) {
+		for _, line := range loops.Stages(protocol, "") {
 			if !unseen[line.Name] && (choice != ucv1.LeaderMigrationProtocolChoice || line.Name != lockUnseen) {
 				NewWithT(t).Expect(lines(choice)).To(ContainElement(line.Name))
 			}
