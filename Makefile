@@ -71,8 +71,8 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover command-lines kcm-releases \
-	e2e-volumes
+EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover across-minors command-lines \
+	kcm-releases e2e-volumes
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -102,6 +102,14 @@ control-planes: ## Play the demo with control planes of older minors that had in
 oldest-handover: ## Hand over by each protocol with control planes of the oldest minor.
 	@hack/binaries.sh _output/$(OLDEST_RELEASE) demo $(OLDEST_RELEASE)
 	@_output/$(OLDEST_RELEASE)/testbed handover --run='^(fenced|serialized|leadermigration)-kcm-3-lease-15$$' $(ARGS)
+
+# A release of the minor before the testbed's, from which a control plane is upgraded in the middle of a hand-over.
+ACROSS_FROM ?= 1.29.15
+.PHONY: across-minors
+across-minors: binaries-demo ## Hand over from the KCM of one minor to the CCM of the next one, while the control plane is upgraded.
+	@hack/binaries.sh _output/$(ACROSS_FROM) demo $(ACROSS_FROM)
+	TEST_OLDER=$(ACROSS_FROM) go test -count=1 -timeout=10m -tags=acrossminors -run ControlPlaneIsUpgraded ./test/testbed/bed
+	$(BIN)/testbed handover --across=$(ACROSS_FROM) $(if $(SCENARIOS),--run='$(SCENARIOS)') $(SEEDED) $(ARGS)
 
 .PHONY: command-lines
 command-lines: binaries-test ## Run the oldest minor with each command line of a migration, and the next one with the last of them.

@@ -39,6 +39,8 @@ type Options struct {
 	BinDir string
 	// ManagementBinDir holds those of the management cluster's control plane; BinDir does when it is empty.
 	ManagementBinDir string
+	// ReleasesDir holds a folder for each other release that a user cluster may have, such as 1.29.15; none when it is empty.
+	ReleasesDir string
 	// ConfigDir is the config/ folder of the project.
 	ConfigDir string
 	// LeaseDuration of the user clusters' controller managers.
@@ -197,7 +199,8 @@ func (b *Bed) startKubelet(name string, index int, config *rest.Config, manifest
 	config.WarningHandler = rest.NoWarnings{}
 	k, err := kubelet.New(kubelet.Options{
 		Cluster: name, Index: index, Config: config, RunDir: b.options.Dir, BinDir: b.options.BinDir, StaticPodDir: manifests,
-		Supervisor: b.supervisor, OutliveForceDelete: b.options.OutliveForceDelete, Log: b.options.Log.WithName("kubelet-" + name),
+		ReleasesDir: b.options.ReleasesDir, Supervisor: b.supervisor, OutliveForceDelete: b.options.OutliveForceDelete,
+		Log: b.options.Log.WithName("kubelet-" + name),
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,8 @@ func (u *UserCluster) apiServer() workload {
 	args := append(u.APIServerArgs("/etc/testbed"),
 		"--bind-address=$(POD_IP)", fmt.Sprintf("--secure-port=%d", apiServerPort), "--enable-priority-and-fairness=false")
 	return workload{
-		namespace: u.Namespace, name: kubeAPIServer, program: kubeAPIServer, replicas: 1, secret: kubeAPIServer,
+		namespace: u.Namespace, name: kubeAPIServer, program: kubeAPIServer, version: u.Options.Version,
+		replicas: u.Options.APIServers, secret: kubeAPIServer,
 		args:       append(args, u.inTree([]string{"APIServerTracing=false"}, "--cloud-config=/etc/testbed/cloud.conf")...),
 		healthPort: apiServerPort, healthScheme: corev1.URISchemeHTTPS,
 	}
@@ -71,8 +73,9 @@ func (u *UserCluster) scheduler() workload {
 		"--bind-address=$(POD_IP)", "--secure-port=10259",
 	}
 	return workload{
-		namespace: u.Namespace, name: kubeScheduler, program: kubeScheduler, replicas: 1, secret: kubeAPIServer,
-		args: append(args, u.inTree(nil)...), healthPort: 10259, healthScheme: corev1.URISchemeHTTPS,
+		namespace: u.Namespace, name: kubeScheduler, program: kubeScheduler, version: u.Options.Version, replicas: 1,
+		secret: kubeAPIServer,
+		args:   append(args, u.inTree(nil)...), healthPort: 10259, healthScheme: corev1.URISchemeHTTPS,
 	}
 }
 
@@ -97,12 +100,14 @@ func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
 	return u.addresses(ctx, kubeAPIServer, apiServerPort)
 }
 
-// addresses of the Pods of a Deployment: those that are ready and stay come first.
+// addresses of the Pods of a Deployment: those that are ready and stay come first, in no order among them, as a load balancer
+// spreads who comes.
 func (u *UserCluster) addresses(ctx context.Context, app string, port int) ([]string, error) {
 	pods := &corev1.PodList{}
 	if err := u.bed.Client.List(ctx, pods, client.InNamespace(u.Namespace), client.MatchingLabels{"app": app}); err != nil {
 		return nil, err
 	}
+	rand.Shuffle(len(pods.Items), func(i, j int) { pods.Items[i], pods.Items[j] = pods.Items[j], pods.Items[i] })
 	slices.SortStableFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(rank(&a), rank(&b)) })
 	var addresses []string
 	for _, pod := range pods.Items {

@@ -21,8 +21,8 @@ func (u *UserCluster) cloud() (*cloud.Client, error) {
 	return cloud.New(config, "testbed"), nil
 }
 
-// kubeletVersion is that of the cluster: preflight refuses kubelets that are newer than their API server.
-func kubeletVersion() string { return "v" + KubernetesVersion }
+// kubeletVersion is the one that the cluster began with: preflight refuses kubelets that are newer than their API server.
+func (u *UserCluster) kubeletVersion() string { return "v" + u.Options.Version }
 
 // AddNode makes an instance and the Node that its in-tree kubelet registers. It may be called again after an error.
 func (u *UserCluster) AddNode(ctx context.Context, name string, unschedulable bool) error {
@@ -43,7 +43,7 @@ func (u *UserCluster) AddNode(ctx context.Context, name string, unschedulable bo
 		}},
 		Spec: corev1.NodeSpec{ProviderID: instance.ProviderID, Unschedulable: unschedulable},
 	}
-	node.Status.NodeInfo.KubeletVersion = kubeletVersion()
+	node.Status.NodeInfo.KubeletVersion = u.kubeletVersion()
 	// Without addresses the CCM would add them, and the API refuses the status of a pod whose host changes its address.
 	for _, address := range instance.Addresses {
 		node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: address})

@@ -13,8 +13,11 @@ import (
 const ManagementNodeName = "management-0"
 
 // Image of a program of the testbed: the kubelets run it as a process.
-func Image(program string) string {
-	return "registry.example/simcloud/" + program + ":v" + KubernetesVersion
+func Image(program string) string { return imageOf(program, KubernetesVersion) }
+
+// imageOf is that of a release.
+func imageOf(program, release string) string {
+	return "registry.example/simcloud/" + program + ":v" + release
 }
 
 func managementNode() *corev1.Node {
@@ -26,8 +29,10 @@ func managementNode() *corev1.Node {
 // workload describes a Deployment of one process.
 type workload struct {
 	namespace, name, program string
-	replicas                 int32
-	args                     []string
+	// version is the release of its image, KubernetesVersion when it is empty.
+	version  string
+	replicas int32
+	args     []string
 	// secret is mounted at /etc/testbed.
 	secret string
 	// health is where the readiness probe asks; the path is /healthz where there is none.
@@ -60,7 +65,7 @@ func (w workload) deployment() *appsv1.Deployment {
 
 func (w workload) container() corev1.Container {
 	return corev1.Container{
-		Name: w.name, Image: Image(w.program), Command: append([]string{w.program}, w.args...),
+		Name: w.name, Image: imageOf(w.program, cmp.Or(w.version, KubernetesVersion)), Command: append([]string{w.program}, w.args...),
 		Env: []corev1.EnvVar{{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{
 			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"},
 		}}},

@@ -111,7 +111,7 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 			Taints:     []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}},
 		},
 		Status: corev1.NodeStatus{
-			Addresses: addresses(instance.Addresses), NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubeletVersion()},
+			Addresses: addresses(instance.Addresses), NodeInfo: corev1.NodeSystemInfo{KubeletVersion: u.kubeletVersion()},
 		},
 	})
 }

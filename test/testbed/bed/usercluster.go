@@ -1,6 +1,7 @@
 package bed
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -34,6 +35,9 @@ const ManagerUser = "ccm-migration-controller"
 // UserClusterOptions describe a user cluster.
 type UserClusterOptions struct {
 	Name string
+	// Version is the release of its control plane, KubernetesVersion when it is empty. Another one is in Options.ReleasesDir of
+	// the Bed.
+	Version string
 	// External means that the cluster never was in-tree.
 	External bool
 	// KCMReplicas is 2 by default.
@@ -43,6 +47,8 @@ type UserClusterOptions struct {
 	// WholeControlPlane has kube-apiserver and kube-scheduler run as Deployments of the management cluster, too, as what the
 	// controller may change.
 	WholeControlPlane bool
+	// APIServers is how many replicas of kube-apiserver there are with WholeControlPlane, 1 by default.
+	APIServers int32
 	// WithoutElection has KCM run without leader election; there must be one of it only.
 	WithoutElection bool
 	// LeaseDuration of its KCM is that of the Bed by default.
@@ -90,6 +96,7 @@ func (b *Bed) AddUserCluster(options UserClusterOptions) (*UserCluster, error) {
 	if options.LeaseDuration == 0 {
 		options.LeaseDuration = b.options.LeaseDuration
 	}
+	options.Version, options.APIServers = cmp.Or(options.Version, KubernetesVersion), cmp.Or(options.APIServers, 1)
 	b.options.Progress("starting user cluster " + options.Name)
 	b.mu.Lock()
 	u := &UserCluster{
@@ -107,7 +114,7 @@ func (u *UserCluster) start(index int) error {
 	b := u.bed
 	var err error
 	u.Cluster, err = apiserver.Start(b.ctx, apiserver.Options{
-		Name: u.Options.Name, Index: index, Dir: b.File(u.Options.Name), BinDir: b.options.BinDir,
+		Name: u.Options.Name, Index: index, Dir: b.File(u.Options.Name), BinDir: u.binDir(),
 		Supervisor: b.supervisor, WithScheduler: !u.Options.WholeControlPlane, Audited: b.options.Audited,
 	})
 	if err != nil {
@@ -303,7 +310,7 @@ func (u *UserCluster) kcm() workload {
 			"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false")
 	}
 	return workload{
-		namespace: u.Namespace, name: "kube-controller-manager", program: "kube-controller-manager", replicas: u.Options.KCMReplicas,
+		namespace: u.Namespace, name: kcmName, program: kcmName, version: u.Options.Version, replicas: u.Options.KCMReplicas,
 		args: withFlags(args, u.Options.KCMFlags), secret: "control-plane", healthPort: 10257, healthScheme: corev1.URISchemeHTTPS,
 	}
 }
@@ -325,7 +332,7 @@ func (u *UserCluster) NewCluster(externalCloudProvider bool) *ucv1.Cluster {
 	cluster := &ucv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: u.Namespace, Name: u.Options.Name},
 		Spec: ucv1.ClusterSpec{
-			Version: KubernetesVersion,
+			Version: u.Options.Version,
 			Cloud: ucv1.CloudSpec{
 				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: u.Options.Name + "-cloud-config"},
 			},

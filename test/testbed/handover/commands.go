@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -18,9 +19,11 @@ import (
 
 type flags struct {
 	root, only, document string
-	seed                 uint64
-	beside, random       int
-	lease                time.Duration
+	// across is the release that hand-overs across minors begin with.
+	across         string
+	seed           uint64
+	beside, random int
+	lease          time.Duration
 }
 
 // Command is handover.
@@ -39,6 +42,8 @@ func Command() *cobra.Command {
 	command.Flags().Uint64Var(&f.seed, "seed", 0, "Seed of what is left to chance; 0 takes one from the clock.")
 	command.Flags().IntVar(&f.random, "random", 0, "So many hand-overs that are disturbed at random, in place of the scenarios.")
 	command.Flags().IntVar(&f.beside, "beside", 2, "How many scenarios run at once that neither measure nor disturb the manager.")
+	command.Flags().StringVar(&f.across, "across", "", "The hand-overs across minors, in place of the scenarios: their control "+
+		"planes begin with this release, whose programs are in a folder of its name in the project's _output.")
 	command.Flags().DurationVar(&f.lease, "lease", usualLease, "The lease of hand-overs that are disturbed at random.")
 	return command
 }
@@ -53,11 +58,18 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	}
 	commit := commitOf(ctx, f.root)
 	screen := demo.NewScreen(out)
-	options, err := demo.BedOptions(f.root, "handover", usualLease, screen.Say)
+	folder := "handover"
+	if f.across != "" {
+		folder = "across-minors"
+	}
+	options, err := demo.BedOptions(f.root, folder, usualLease, screen.Say)
 	if err != nil {
 		return err
 	}
 	options.Seed = f.seed
+	if f.across != "" {
+		options.ReleasesDir = filepath.Dir(options.Dir)
+	}
 	if f.random > 0 {
 		options.SampleInterval = time.Second // Most of what a hand-over costs is reading metrics, and no gap is judged here.
 	}
@@ -102,6 +114,9 @@ func commitOf(ctx context.Context, root string) string {
 
 func (f flags) conditions(started time.Time, commit string) Conditions {
 	command := "make handover"
+	if f.across != "" {
+		command = "make across-minors"
+	}
 	if f.random > 0 {
 		command += fmt.Sprintf(" N=%d", f.random)
 	}
@@ -120,6 +135,9 @@ func (f flags) scenarios() ([]Scenario, error) {
 		return nil, err
 	}
 	scenarios := Scenarios()
+	if f.across != "" {
+		scenarios = AcrossMinors(f.across)
+	}
 	if f.random > 0 {
 		scenarios = Random(f.random, f.seed, f.lease)
 	}

@@ -103,14 +103,19 @@ func killKCMLeaderAt(line string) func(context.Context, *Play) error {
 	}
 }
 
-// holdRollouts makes the Deployment's controller keep the old pods, whatever becomes of the new ones.
+// holdRollouts makes the controller of KCM's Deployment keep the old pods, whatever becomes of the new ones.
 func (p *Play) holdRollouts(ctx context.Context, hold bool) error {
+	return p.holdRolloutsOf(ctx, kcmName, hold)
+}
+
+// holdRolloutsOf is that for any Deployment of the control plane.
+func (p *Play) holdRolloutsOf(ctx context.Context, component string, hold bool) error {
 	seconds := 0
 	if hold {
 		seconds = 3600
 	}
 	patch := fmt.Appendf(nil, `{"spec":{"minReadySeconds":%d,"progressDeadlineSeconds":%d}}`, seconds, seconds+600)
-	return p.patchKCM(ctx, types.MergePatchType, patch)
+	return p.patchComponent(ctx, component, types.MergePatchType, patch)
 }
 
 // kcmPods are the pods of its Deployment that are not being deleted: the one that leads, and the others.

@@ -70,6 +70,7 @@ func Judge(scenario Scenario, records Records, absolute bool) (Row, []string) {
 	judge.loadBalancers()
 	judge.nodes()
 	judge.bars()
+	judge.across()
 	for _, lost := range unserved(records.State) {
 		judge.expect(false, "%s", lost)
 	}
@@ -151,15 +152,19 @@ func only[T any](records []T, holds func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(records), func(record T) bool { return !holds(record) })
 }
 
-// gap is that of the first hand-over that was finished; one that began again after contention is the person's.
-func (j *judgement) gap(absolute bool) {
-	finished := time.Time{}
+// finished is when a hand-over was first seen as finished; zero when none was.
+func (j *judgement) finished() time.Time {
 	for _, seen := range j.records.Clusters {
 		if handover := seen.Status.Handover; handover != nil && handover.FinishedAt != nil {
-			finished = seen.Time
-			break
+			return seen.Time
 		}
 	}
+	return time.Time{}
+}
+
+// gap is that of the first hand-over that was finished; one that began again after contention is the person's.
+func (j *judgement) gap(absolute bool) {
+	finished := j.finished()
 	if finished.IsZero() {
 		return
 	}

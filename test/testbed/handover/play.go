@@ -66,21 +66,8 @@ func (p *Play) run(ctx context.Context) error {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return err
 	}
-	setup := p.Scenario.Setup
 	var err error
-	p.User, err = p.AddUserCluster(bed.UserClusterOptions{
-		Name:                     p.Scenario.Name,
-		KCMReplicas:              setup.KCMReplicas,
-		LeaseDuration:            setup.Lease,
-		WithoutMachineController: true,
-		ControlPlaneNodes:        setup.controlPlaneNodes(),
-		CCMBesideControlPlane:    setup.BesideControlPlane,
-		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over.
-		KCMFlags: append(
-			[]string{"--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false,CSIMigrationPortworx=true"},
-			setup.KCMFlags...),
-	})
-	if err != nil {
+	if p.User, err = p.AddUserCluster(p.Scenario.Setup.userCluster(p.Scenario.Name)); err != nil {
 		return err
 	}
 	if p.witness, err = newWitness(ctx, p.Bed, p.User, p.dir); err != nil {
@@ -125,6 +112,11 @@ func (p *Play) act(ctx context.Context) error {
 	if disturbed != nil {
 		return disturbed
 	}
+	if after := p.Scenario.After; after != nil {
+		if err := after(ctx, p); err != nil {
+			return err
+		}
+	}
 	return p.settle(ctx)
 }
 
@@ -132,6 +124,9 @@ func (p *Play) act(ctx context.Context) error {
 func (p *Play) create(ctx context.Context) error {
 	cluster := p.User.NewCluster(false)
 	cluster.Spec.Handover.Protocol = p.Scenario.Setup.Protocol
+	if p.Scenario.Setup.Across != "" {
+		cluster.Spec.Handover.LeaderMigration = acrossMinors
+	}
 	if err := p.Client.Create(ctx, cluster); err != nil {
 		return err
 	}
@@ -198,17 +193,7 @@ func resultOf(status *ucv1.ClusterStatus) Result {
 
 // settle waits until what was changed is served; what is not served in the end, the judge finds in the state.
 func (p *Play) settle(ctx context.Context) error {
-	state := State{}
-	err := p.WaitFor(ctx, "everything to be served in "+p.Scenario.Name, patience, func(ctx context.Context) (string, error) {
-		var err error
-		if state, err = p.state(ctx); err != nil {
-			return "", err
-		}
-		for _, lost := range unserved(state) {
-			return lost, nil
-		}
-		return "", nil
-	})
+	state, err := p.served(ctx)
 	if ctx.Err() != nil || p.Err() != nil {
 		return err
 	}
@@ -220,6 +205,22 @@ func (p *Play) settle(ctx context.Context) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(p.dir, stateFile), content, 0o644)
+}
+
+// served waits until everything is; with an error comes the last state.
+func (p *Play) served(ctx context.Context) (State, error) {
+	state := State{}
+	err := p.WaitFor(ctx, "everything to be served in "+p.Scenario.Name, patience, func(ctx context.Context) (string, error) {
+		var err error
+		if state, err = p.state(ctx); err != nil {
+			return "", err
+		}
+		for _, lost := range unserved(state) {
+			return lost, nil
+		}
+		return "", nil
+	})
+	return state, err
 }
 
 func (p *Play) state(ctx context.Context) (State, error) {
@@ -246,6 +247,13 @@ func (p *Play) export() error {
 	}
 	samples, err := loops.ReadFile(p.File(samplesFile), loops.ReadSamples)
 	if err != nil {
+		return err
+	}
+	processes, err := p.User.History()
+	if err != nil {
+		return err
+	}
+	if err := writeLines(filepath.Join(p.dir, historyFile), processes); err != nil {
 		return err
 	}
 	if err := writeLines(filepath.Join(p.dir, callsFile), loops.OfCluster(calls, p.Scenario.Name)); err != nil {
@@ -291,6 +299,13 @@ func (p *Play) Stays(ctx context.Context, closed time.Duration) error {
 
 // patchKCM patches its Deployment.
 func (p *Play) patchKCM(ctx context.Context, kind types.PatchType, patch []byte, options ...client.PatchOption) error {
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: kcmName}}
+	return p.patchComponent(ctx, kcmName, kind, patch, options...)
+}
+
+// patchComponent patches a Deployment of the control plane.
+func (p *Play) patchComponent(
+	ctx context.Context, component string, kind types.PatchType, patch []byte, options ...client.PatchOption,
+) error {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: p.User.Namespace, Name: component}}
 	return p.Client.Patch(ctx, deployment, client.RawPatch(kind, patch), options...)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/loops"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/simcloud"
 )
@@ -31,8 +32,10 @@ const (
 	NodeRemoved    = "NodeRemoved"
 	NodeKilled     = "NodeKilled"
 	Disturbed      = "Disturbed"
-	PersonBegins   = "PersonBegins"
-	PersonEnds     = "PersonEnds"
+	// Upgraded: the owner gives a component of the control plane, or spec.version, the next release.
+	Upgraded     = "Upgraded"
+	PersonBegins = "PersonBegins"
+	PersonEnds   = "PersonEnds"
 	// KCMDiffers says in what KCM's Deployment is not as it was before a migration that is rolled back.
 	KCMDiffers = "KCMDiffers"
 
@@ -68,7 +71,9 @@ type Records struct {
 	Clusters []Seen
 	Calls    []simcloud.Call
 	Samples  []loops.Sample
-	State    State
+	// Processes that pods of the user cluster and of its control plane have had.
+	Processes []kubelet.Entry
+	State     State
 }
 
 // The files in a scenario's folder.
@@ -77,6 +82,7 @@ const (
 	clusterFile = "cluster.jsonl"
 	callsFile   = "simcloud.jsonl"
 	samplesFile = "loops.jsonl"
+	historyFile = "processes.jsonl"
 	stateFile   = "state.json"
 )
 
@@ -95,6 +101,10 @@ func ReadRecords(dir string) (Records, error) {
 		},
 		func() (err error) {
 			records.Samples, err = readLines[loops.Sample](filepath.Join(dir, samplesFile))
+			return err
+		},
+		func() (err error) {
+			records.Processes, err = readLines[kubelet.Entry](filepath.Join(dir, historyFile))
 			return err
 		},
 		func() error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
 // Result is how a hand-over ended.
@@ -33,8 +34,11 @@ type Scenario struct {
 	// Disturb plays whoever disturbs, from the moment when the feature is switched on; it may be nil. The result is
 	// waited for when it has returned.
 	Disturb func(context.Context, *Play) error
-	Want    Result
-	Bars    Bars
+	// After plays what people do when the result is there and no one else changes anything any more; it may be nil. What is
+	// served is looked at afterwards.
+	After func(context.Context, *Play) error
+	Want  Result
+	Bars  Bars
 	// Exclusive scenarios run alone, after the others: they disturb the manager. Measured ones do where times are asked for.
 	Exclusive, Measured bool
 	// Slow scenarios wait for ten minutes; they run beside all others.
@@ -46,6 +50,9 @@ type Scenario struct {
 // Setup is how the user cluster begins.
 type Setup struct {
 	Protocol ucv1.HandoverProtocolChoice
+	// Across is the release that the control plane begins with, which is upgraded in the middle of the hand-over. It is then a
+	// whole one, with two API servers. When it is empty, the control plane is of the testbed's release and stays so.
+	Across string
 	// BesideControlPlane has the CCM run in the management cluster.
 	BesideControlPlane bool
 	// Topology is Hosted when it is empty. With External there is a control-plane Node for each KCM.
@@ -56,6 +63,28 @@ type Setup struct {
 	KCMFlags []string
 	// Before is done before the Cluster object is made; it may be nil.
 	Before func(context.Context, *Play) error
+}
+
+// userCluster is what the testbed is asked for.
+func (s Setup) userCluster(name string) bed.UserClusterOptions {
+	gates := "--feature-gates=DisableCloudProviders=false,DisableKubeletCloudCredentialProviders=false"
+	options := bed.UserClusterOptions{
+		Name:                     name,
+		KCMReplicas:              s.KCMReplicas,
+		LeaseDuration:            s.Lease,
+		WithoutMachineController: true,
+		ControlPlaneNodes:        s.controlPlaneNodes(),
+		CCMBesideControlPlane:    s.BesideControlPlane,
+	}
+	if s.Across != "" {
+		options.Version, options.WholeControlPlane, options.APIServers = s.Across, true, 2
+	} else {
+		// The gate is on already, so that KCM is not rolled out again as soon as it is handed over. Across minors it has to be
+		// switched on before the upgrade, which is a part of what is played.
+		gates += ",CSIMigrationPortworx=true"
+	}
+	options.KCMFlags = append([]string{gates}, s.KCMFlags...)
+	return options
 }
 
 func (s Setup) controlPlaneNodes() int {

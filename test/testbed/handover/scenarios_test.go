@@ -3,6 +3,7 @@ package handover
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 func TestScenariosCanBeToldApart(t *testing.T) {
 	g := NewWithT(t)
 	names := map[string]bool{}
-	for _, scenario := range append(Scenarios(), Random(100, 1, usualLease)...) {
+	for _, scenario := range slices.Concat(Scenarios(), AcrossMinors("1.29.15"), Random(100, 1, usualLease)) {
 		g.Expect(names).NotTo(HaveKey(scenario.Name))
 		names[scenario.Name] = true
 		g.Expect(scenario.Name).To(MatchRegexp(`^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$`), "it is the name of a cluster")

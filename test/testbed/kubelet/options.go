@@ -38,6 +38,9 @@ type Options struct {
 	RunDir string
 	// BinDir holds the programs that images may name.
 	BinDir string
+	// ReleasesDir holds a folder for each other release of Kubernetes, such as 1.29.15: what an image of its tag names is
+	// taken from there first. There is none when it is empty.
+	ReleasesDir string
 	// Supervisor starts the processes.
 	Supervisor *process.Supervisor
 	// ShimPath is a program that runs process.RunShim when its first argument is
@@ -64,7 +67,11 @@ func (o *Options) complete() error {
 		}
 		o.ShimPath = self
 	}
-	for _, path := range []*string{&o.RunDir, &o.BinDir, &o.ShimPath} {
+	paths := []*string{&o.RunDir, &o.BinDir, &o.ShimPath}
+	if o.ReleasesDir != "" {
+		paths = append(paths, &o.ReleasesDir)
+	}
+	for _, path := range paths {
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return fmt.Errorf("make %s absolute: %w", *path, err)

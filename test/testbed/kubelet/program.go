@@ -18,16 +18,24 @@ const processRegistry = "registry.example/"
 
 // programOf returns the program that an image names, or "" when the image is faked. One that stands in a folder of the
 // image's tag is of that version; the others are what they are, whatever the tag says.
-func programOf(binDir, image string) string {
+func programOf(binDir, releasesDir, image string) string {
 	parsed, err := manifest.ParseImage(image)
 	if err != nil || !strings.HasPrefix(parsed.Repository, processRegistry) {
 		return ""
 	}
-	name := path.Base(parsed.Repository)
-	if program := findProgram(filepath.Join(binDir, parsed.Tag), name); parsed.Tag != "" && program != "" {
-		return program
+	name, folders := path.Base(parsed.Repository), []string{binDir}
+	if parsed.Tag != "" {
+		folders = []string{filepath.Join(binDir, parsed.Tag), binDir}
+		if releasesDir != "" {
+			folders = append([]string{filepath.Join(releasesDir, strings.TrimPrefix(parsed.Tag, "v"))}, folders...)
+		}
 	}
-	return findProgram(binDir, name)
+	for _, folder := range folders {
+		if program := findProgram(folder, name); program != "" {
+			return program
+		}
+	}
+	return ""
 }
 
 func findProgram(binDir, name string) string {

@@ -24,11 +24,25 @@ func TestProgramOf(t *testing.T) {
 	bin := programs(t, "etcd", "kube-controller-manager")
 	NewWithT(t).Expect(os.Mkdir(filepath.Join(bin, "folder"), 0o755)).To(Succeed())
 	NewWithT(t).Expect(os.CopyFS(filepath.Join(bin, "v2"), os.DirFS(programs(t, "etcd")))).To(Succeed())
+	releases := filepath.Join(bin, "releases")
+	for _, release := range []string{"1.29.15", "2"} {
+		NewWithT(t).Expect(os.CopyFS(filepath.Join(releases, release), os.DirFS(programs(t, "etcd")))).To(Succeed())
+	}
 	tests := map[string]struct {
-		image, want string
+		image, releases, want string
 	}{
 		"an image that names a program is a process image": {image: "registry.example/any/thing/etcd:3.5", want: "etcd"},
 		"a program of the image's version is taken first":  {image: "registry.example/etcd:v2", want: "v2/etcd"},
+		"that of another release before it": {
+			image: "registry.example/etcd:v2", releases: releases, want: "releases/2/etcd",
+		},
+		"also where no folder has the tag": {
+			image: "registry.example/etcd:v1.29.15", releases: releases, want: "releases/1.29.15/etcd",
+		},
+		"a release that is not there": {image: "registry.example/etcd:v1.30.14", releases: releases, want: "etcd"},
+		"a program that a release does not have": {
+			image: "registry.example/kube-controller-manager:v1.29.15", releases: releases, want: "kube-controller-manager",
+		},
 		"a digest does not matter": {image: "registry.example/etcd:1@sha256:" +
 			strings.Repeat("0", 64), want: "etcd"},
 		"neither does a missing tag": {
@@ -47,7 +61,7 @@ func TestProgramOf(t *testing.T) {
 			if want != "" {
 				want = filepath.Join(bin, want)
 			}
-			NewWithT(t).Expect(programOf(bin, test.image)).To(Equal(want))
+			NewWithT(t).Expect(programOf(bin, test.releases, test.image)).To(Equal(want))
 		})
 	}
 }

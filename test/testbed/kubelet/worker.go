@@ -60,7 +60,8 @@ func newWorker(k *Kubelet, pod *corev1.Pod) *worker {
 }
 
 func (w *worker) newContainer(spec *corev1.Container, init bool) *container {
-	return &container{spec: spec, init: init, program: programOf(w.kubelet.options.BinDir, spec.Image)}
+	options := w.kubelet.options
+	return &container{spec: spec, init: init, program: programOf(options.BinDir, options.ReleasesDir, spec.Image)}
 }
 
 // poke wakes whoever receives from a channel of size one, without waiting.
