@@ -26,6 +26,8 @@ func preflightRules() []mutant {
 		of(machineControllerPackage, rule, "a field of the cloud without a value is none", "rewritten", returns("DeepEqual", "false")),
 		of(preflightPackage, rule, "webhooks that could not be asked refuse nothing", "unseenWrites", never("why")),
 		of(preflightPackage, rule, "a write that is refused blocks nothing", "refused", instead("severe", "findings")),
+		of(preflightPackage, rule, "a budget is said to hold pods whose volumes are detached first, as on vSphere", "neverAllows",
+			never("DetachesFirst")),
 		of(factsPackage, rule, "a webhook for everything is for nothing",
 			"selects", returns("true", "false, nil")),
 		of(factsPackage, rule, "what failed is remembered for long", "Preflight.Read", without("lasting")),

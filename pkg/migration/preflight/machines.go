@@ -185,7 +185,7 @@ func disruptionChecks() []check {
 		{
 			id: "DisruptionBudgetNeverAllows", severity: observation.Blocking,
 			means:  "All pods of a PodDisruptionBudget are healthy and it still allows nothing: no Node with one of them can be drained.",
-			unseen: unseenBudgets, find: neverAllows,
+			unseen: func(o Facts) string { return cmp.Or(unseenBudgets(o), unseen("the catalogue", o.Provider)) }, find: neverAllows,
 		},
 		{
 			id: "DisruptionBudgetExhausted", severity: observation.Warning,
@@ -208,11 +208,18 @@ func budgetName(budget Budget) observation.Ref {
 
 func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }
 
+// neverAllows: after -skip-eviction-after, two hours by default, the machine-controller evicts no more and deletes the instance. On
+// vSphere it deletes pods whose volumes are attached in its first pass, and no instance that still has a VolumeAttachment:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L626-L642
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/node/poddeletion/pod_deletion.go#L185
 func neverAllows(o Facts, _ time.Time) []observation.Finding {
+	then := "draining their Nodes waits until the machine-controller uses force, after two hours"
+	if o.Provider.Value().DetachesFirst {
+		then = "the machine-controller deletes those with attached volumes at once, tries to evict the others for two hours, and then " +
+			"deletes the instance when no volume is attached to it"
+	}
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
-		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller "+
-			"uses force, after two hours",
-		"Add a replica, or let them allow one disruption.")
+		"All of their pods are healthy, and no one of them may be evicted: "+then, "Add a replica, or let them allow one disruption.")
 }
 
 func exhausted(o Facts, _ time.Time) []observation.Finding {

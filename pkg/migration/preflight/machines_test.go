@@ -115,6 +115,12 @@ func disruptionStories() map[string]story {
 			wrong: budget(func(b *Budget) { b.Expected, b.Healthy = 1, 1 }), severity: observation.Blocking, objects: web,
 			says: "uses force", without: noBudgetsSeen,
 		},
+		"a budget never allows anything on vSphere": {
+			id: "DisruptionBudgetNeverAllows", given: func(o *Facts) {
+				edit(&o.Provider, func(p *observation.Provider) { p.DetachesFirst = true })
+			}, wrong: budget(func(b *Budget) { b.Expected, b.Healthy, b.Allowed = 1, 1, 0 }), severity: observation.Blocking, objects: web,
+			says: "deletes those with attached volumes at once", without: func(o *Facts) { blind(&o.Provider) },
+		},
 		"a budget is spent": {
 			id: "DisruptionBudgetExhausted", given: budget(func(b *Budget) { b.Healthy, b.Allowed, b.Stale = 2, 0, true }),
 			wrong: budget(func(b *Budget) { b.Stale = false }), severity: observation.Warning, objects: web, says: "not healthy",
