@@ -28,6 +28,7 @@ func preflightRules() []mutant {
 		of(preflightPackage, rule, "a write that is refused blocks nothing", "refused", instead("severe", "findings")),
 		of(preflightPackage, rule, "a budget is said to hold pods whose volumes are detached first, as on vSphere", "neverAllows",
 			never("DetachesFirst")),
+		of(preflightPackage, rule, "Machines that are being drained have no instance", "quotaUnknown", skips("Replicas")),
 		of(factsPackage, rule, "a webhook for everything is for nothing",
 			"selects", returns("true", "false, nil")),
 		of(factsPackage, rule, "what failed is remembered for long", "Preflight.Read", without("lasting")),

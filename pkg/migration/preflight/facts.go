@@ -132,8 +132,9 @@ type Pool struct {
 	Tool string
 	// Autoscaled says that it carries annotations of the cluster-autoscaler.
 	Autoscaled bool
-	// Surge is how many Machines more than wanted it may have while it is rolled.
-	Surge int
+	// Replicas are the Machines that it wants, and Surge is how many more it may have while it is rolled, without those that are
+	// being deleted.
+	Replicas, Surge int
 	// Write is what a write that changes nothing comes to; absent: the API server cannot try one.
 	Write observation.Observed[Write]
 }

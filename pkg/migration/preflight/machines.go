@@ -228,16 +228,21 @@ func exhausted(o Facts, _ time.Time) []observation.Finding {
 			"Roll.")
 }
 
-// quotaUnknown is honest about what no API of Kubernetes tells. Without MachineDeployments nothing is rolled.
+// quotaUnknown is honest about what no API of Kubernetes tells. Without Machines to replace nothing is rolled. A Machine that is
+// being deleted keeps its instance while it is drained, and its MachineSet makes another one meanwhile, also with maxSurge 0:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L344
+// At worst all new ones are there before the first old one is gone. Those that go already before the roll are not added: the cloud
+// counts them itself when it is asked for room, and until the roll they only become fewer.
 func quotaUnknown(o Facts) string {
-	extra := 0
+	extra, replaced := 0, 0
 	for _, pool := range o.Pools.Value() {
 		extra += pool.Surge
+		replaced += pool.Replicas
 	}
-	if extra == 0 && !o.Pools.IsUnknown() {
+	if extra+replaced == 0 && !o.Pools.IsUnknown() {
 		return ""
 	}
-	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for one extra Machine at a time, or for as "+
-		"many as the MachineDeployments' "+
-		"maxSurge says, %d in all, and only a Machine that is made can tell", extra))
+	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for extra Machines, by the MachineDeployments' "+
+		"maxSurge for %d in all, and for up to %d while those that were replaced are still being drained; only a Machine that is made "+
+		"can tell", extra, max(extra, replaced)))
 }

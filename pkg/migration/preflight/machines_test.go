@@ -130,5 +130,13 @@ func disruptionStories() map[string]story {
 			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Surge = 3 }), severity: observation.Warning, says: "3 in all", unseen: true,
 			without: noPoolsSeen,
 		},
+		"Machines that are being drained keep their instances": {
+			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Replicas, p.Surge = 5, 1 }), severity: observation.Warning,
+			says: "for 1 in all, and for up to 5", unseen: true, without: noPoolsSeen,
+		},
+		"Machines that are being drained keep their instances where there is no surge": {
+			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Replicas = 5 }), severity: observation.Warning, says: "for up to 5", unseen: true,
+			without: noPoolsSeen,
+		},
 	}
 }
