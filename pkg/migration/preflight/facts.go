@@ -110,6 +110,8 @@ type Attachment struct {
 type Pods struct {
 	// Inline are pods with in-tree volumes that have no PersistentVolume, by plugin.
 	Inline map[string][]observation.Ref
+	// Untranslatable are those of them with a volume that CSI migration has nothing to put in the place of.
+	Untranslatable []observation.Ref
 	// Pulling are pods without a secret for pulling, by the host of an image of theirs that a kubelet of a cloud has a password for.
 	Pulling map[string][]observation.Ref
 	// Autoscalers are workloads' pods that run the cluster-autoscaler.
