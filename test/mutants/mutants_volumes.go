@@ -25,6 +25,8 @@ func volumes() []mutant {
 		of(factsPackage, rule, "in-tree volumes of vSphere are not seen", "inTreePlugin", never("VsphereVolume")),
 		of(factsPackage, rule, "file volumes of Azure in pods are not seen", "inlinePlugin", never("AzureFile")),
 		of(factsPackage, rule, "volumes of vSphere in pods are not seen", "inlinePlugin", lacks("VsphereVolume")),
+		of(factsPackage, rule, "what CSI migration refuses in pods is not seen", "addPod", never("inlineTranslatable")),
+		of(factsPackage, rule, "a panic of the library for a tenant's pod ends the pass", "translates", never("recover")),
 		ofBaseline(rule, "a volume is not lost although its claim is there", "comparison.noteGone", never("left")),
 		ofBaseline(rule, "a volume is not lost although it is attached", "comparison.noteGone", never("at 0")),
 		ofBaseline(rule, "what no one looked for is gone", "comparison.noteGone", always("looked")),

@@ -110,6 +110,8 @@ type Attachment struct {
 type Pods struct {
 	// Inline are pods with in-tree volumes that have no PersistentVolume, by plugin.
 	Inline map[string][]observation.Ref
+	// Untranslatable are those of them with a volume that CSI migration has nothing to put in the place of.
+	Untranslatable []observation.Ref
 	// Pulling are pods without a secret for pulling, by the host of an image of theirs that a kubelet of a cloud has a password for.
 	Pulling map[string][]observation.Ref
 	// Autoscalers are workloads' pods that run the cluster-autoscaler.
@@ -132,8 +134,9 @@ type Pool struct {
 	Tool string
 	// Autoscaled says that it carries annotations of the cluster-autoscaler.
 	Autoscaled bool
-	// Surge is how many Machines more than wanted it may have while it is rolled.
-	Surge int
+	// Replicas are the Machines that it wants, and Surge is how many more it may have while it is rolled, without those that are
+	// being deleted.
+	Replicas, Surge int
 	// Write is what a write that changes nothing comes to; absent: the API server cannot try one.
 	Write observation.Observed[Write]
 }

@@ -185,7 +185,7 @@ func disruptionChecks() []check {
 		{
 			id: "DisruptionBudgetNeverAllows", severity: observation.Blocking,
 			means:  "All pods of a PodDisruptionBudget are healthy and it still allows nothing: no Node with one of them can be drained.",
-			unseen: unseenBudgets, find: neverAllows,
+			unseen: func(o Facts) string { return cmp.Or(unseenBudgets(o), unseen("the catalogue", o.Provider)) }, find: neverAllows,
 		},
 		{
 			id: "DisruptionBudgetExhausted", severity: observation.Warning,
@@ -208,11 +208,18 @@ func budgetName(budget Budget) observation.Ref {
 
 func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }
 
+// neverAllows: after -skip-eviction-after, two hours by default, the machine-controller evicts no more and deletes the instance. On
+// vSphere it deletes pods whose volumes are attached in its first pass, and no instance that still has a VolumeAttachment:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L626-L642
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/node/poddeletion/pod_deletion.go#L185
 func neverAllows(o Facts, _ time.Time) []observation.Finding {
+	then := "draining their Nodes waits until the machine-controller uses force, after two hours"
+	if o.Provider.Value().DetachesFirst {
+		then = "the machine-controller deletes those with attached volumes at once, tries to evict the others for two hours, and then " +
+			"deletes the instance when no volume is attached to it"
+	}
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
-		"All of their pods are healthy, and no one of them may be evicted: draining their Nodes waits until the machine-controller "+
-			"uses force, after two hours",
-		"Add a replica, or let them allow one disruption.")
+		"All of their pods are healthy, and no one of them may be evicted: "+then, "Add a replica, or let them allow one disruption.")
 }
 
 func exhausted(o Facts, _ time.Time) []observation.Finding {
@@ -221,16 +228,21 @@ func exhausted(o Facts, _ time.Time) []observation.Finding {
 			"Roll.")
 }
 
-// quotaUnknown is honest about what no API of Kubernetes tells. Without MachineDeployments nothing is rolled.
+// quotaUnknown is honest about what no API of Kubernetes tells. Without Machines to replace nothing is rolled. A Machine that is
+// being deleted keeps its instance while it is drained, and its MachineSet makes another one meanwhile, also with maxSurge 0:
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L344
+// At worst all new ones are there before the first old one is gone. Those that go already before the roll are not added: the cloud
+// counts them itself when it is asked for room, and until the roll they only become fewer.
 func quotaUnknown(o Facts) string {
-	extra := 0
+	extra, replaced := 0, 0
 	for _, pool := range o.Pools.Value() {
 		extra += pool.Surge
+		replaced += pool.Replicas
 	}
-	if extra == 0 && !o.Pools.IsUnknown() {
+	if extra+replaced == 0 && !o.Pools.IsUnknown() {
 		return ""
 	}
-	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for one extra Machine at a time, or for as "+
-		"many as the MachineDeployments' "+
-		"maxSurge says, %d in all, and only a Machine that is made can tell", extra))
+	return cmp.Or(unseenPools(o), fmt.Sprintf("the cloud's quota: a roll needs room for extra Machines, by the MachineDeployments' "+
+		"maxSurge for %d in all, and for up to %d while those that were replaced are still being drained; only a Machine that is made "+
+		"can tell", extra, max(extra, replaced)))
 }

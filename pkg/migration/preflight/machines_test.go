@@ -115,6 +115,12 @@ func disruptionStories() map[string]story {
 			wrong: budget(func(b *Budget) { b.Expected, b.Healthy = 1, 1 }), severity: observation.Blocking, objects: web,
 			says: "uses force", without: noBudgetsSeen,
 		},
+		"a budget never allows anything on vSphere": {
+			id: "DisruptionBudgetNeverAllows", given: func(o *Facts) {
+				edit(&o.Provider, func(p *observation.Provider) { p.DetachesFirst = true })
+			}, wrong: budget(func(b *Budget) { b.Expected, b.Healthy, b.Allowed = 1, 1, 0 }), severity: observation.Blocking, objects: web,
+			says: "deletes those with attached volumes at once", without: func(o *Facts) { blind(&o.Provider) },
+		},
 		"a budget is spent": {
 			id: "DisruptionBudgetExhausted", given: budget(func(b *Budget) { b.Healthy, b.Allowed, b.Stale = 2, 0, true }),
 			wrong: budget(func(b *Budget) { b.Stale = false }), severity: observation.Warning, objects: web, says: "not healthy",
@@ -122,6 +128,14 @@ func disruptionStories() map[string]story {
 		},
 		"no one knows the quota": {
 			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Surge = 3 }), severity: observation.Warning, says: "3 in all", unseen: true,
+			without: noPoolsSeen,
+		},
+		"Machines that are being drained keep their instances": {
+			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Replicas, p.Surge = 5, 1 }), severity: observation.Warning,
+			says: "for 1 in all, and for up to 5", unseen: true, without: noPoolsSeen,
+		},
+		"Machines that are being drained keep their instances where there is no surge": {
+			id: "QuotaUnknown", wrong: pool(func(p *Pool) { p.Replicas = 5 }), severity: observation.Warning, says: "for up to 5", unseen: true,
 			without: noPoolsSeen,
 		},
 	}

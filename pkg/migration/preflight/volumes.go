@@ -29,9 +29,9 @@ func volumeChecks() []check {
 		},
 		{
 			id: "VolumeNotTranslated", severity: observation.Blocking,
-			means: "CSI migration cannot translate an in-tree volume, such as an unmanaged disk of Azure: no external kubelet can mount " +
-				"it.",
-			unseen: unseenVolumes, find: untranslatable,
+			means: "CSI migration cannot translate an in-tree volume, of a PersistentVolume or in a pod, such as an unmanaged disk of " +
+				"Azure: no external kubelet can mount it.",
+			unseen: func(o Facts) string { return cmp.Or(unseenVolumes(o), unseenPods(o)) }, find: untranslatable,
 		},
 		{
 			id: "VolumeInline", severity: observation.Warning,
@@ -84,8 +84,12 @@ func notMigrated(o Facts, _ time.Time) []observation.Finding {
 }
 
 func untranslatable(o Facts, _ time.Time) []observation.Finding {
-	return about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Untranslatable }),
-		"CSI migration cannot translate them, so the CSI driver does not serve them", "Copy the data to a volume of the CSI driver.")
+	return slices.Concat(
+		about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Untranslatable }),
+			"CSI migration cannot translate them, so the CSI driver does not serve them", "Copy the data to a volume of the CSI driver."),
+		about(o.Pods.Value().Untranslatable, "They have a volume without a PersistentVolume that CSI migration cannot translate, so the "+
+			"CSI driver does not serve it", "Copy the data to a volume of the CSI driver, and give them a claim of that."),
+	)
 }
 
 func inlineVolumes(o Facts, _ time.Time) []observation.Finding {

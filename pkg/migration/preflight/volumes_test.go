@@ -80,6 +80,11 @@ func storageStories() map[string]story {
 			id: "VolumeNotTranslated", wrong: firstVolume(func(v *Volume) { v.Untranslatable = true }),
 			severity: observation.Blocking, objects: []string{"PersistentVolume data"}, says: "cannot translate", without: noVolumesSeen,
 		},
+		"a volume in a pod that CSI migration cannot translate": {
+			id: "VolumeNotTranslated", wrong: pods(Pods{Untranslatable: []observation.Ref{{Kind: "Pod", Namespace: "default", Name: "web"}}}),
+			severity: observation.Blocking, objects: []string{"Pod default/web"}, says: "without a PersistentVolume that CSI migration",
+			without: noPodsSeen,
+		},
 		"a StorageClass of the in-tree plugin": {
 			id: "StorageClassInTree", wrong: func(o *Facts) {
 				editFirst(&o.StorageClasses, func(c *observation.StorageClass) { c.Provisioner = cinder })

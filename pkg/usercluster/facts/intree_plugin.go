@@ -33,8 +33,33 @@ func translatable(volume *corev1.PersistentVolume) bool {
 	if inTreePlugin(&volume.Spec.PersistentVolumeSource) == "" {
 		return true
 	}
-	_, err := csitranslation.New().TranslateInTreePVToCSI(logr.Discard(), volume)
-	return err == nil
+	return translates(func() error {
+		_, err := csitranslation.New().TranslateInTreePVToCSI(logr.Discard(), volume)
+		return err
+	})
+}
+
+// inlineTranslatable asks the same for a volume that stands in a pod of the namespace.
+func inlineTranslatable(volume *corev1.Volume, namespace string) bool {
+	if inlinePlugin(&volume.VolumeSource) == "" {
+		return true
+	}
+	return translates(func() error {
+		_, err := csitranslation.New().TranslateInTreeInlineVolumeToCSI(logr.Discard(), volume, namespace)
+		return err
+	})
+}
+
+// translates takes a panic for a refusal: the library panics for a volume of vSphere in a pod that has a storagePolicyName, and a pod
+// of a tenant must end neither this pass nor the manager.
+// https://github.com/kubernetes/csi-translation-lib/blob/v0.36.4/plugins/vsphere_volume.go#L149-L151
+func translates(translate func() error) (translated bool) {
+	defer func() {
+		if recover() != nil {
+			translated = false
+		}
+	}()
+	return translate() == nil
 }
 
 // inlinePlugin is that of a volume that stands in a pod.

@@ -10,6 +10,8 @@ import (
 	csitranslation "k8s.io/csi-translation-lib"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/preflight"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -68,6 +70,61 @@ func TestVolumesThatCSIMigrationCannotTranslate(t *testing.T) {
 			NewWithT(t).Expect(translatable(volume)).To(Equal(tc.want))
 		})
 	}
+}
+
+// The last one is what the library panics for.
+func TestVolumesInPodsThatCSIMigrationCannotTranslate(t *testing.T) {
+	azure := func(kind corev1.AzureDataDiskKind) corev1.VolumeSource {
+		return corev1.VolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{DataDiskURI: "/subscriptions/1/disks/data", Kind: &kind}}
+	}
+	aws := func(id string) corev1.VolumeSource {
+		return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id}}
+	}
+	vsphere := func(policy string) corev1.VolumeSource {
+		return corev1.VolumeSource{VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{
+			VolumePath: "[store] data.vmdk", StoragePolicyName: policy,
+		}}
+	}
+	for name, tc := range map[string]struct {
+		source corev1.VolumeSource
+		want   bool
+	}{
+		"a managed disk of Azure":       {azure(corev1.AzureManagedDisk), true},
+		"a shared blob of Azure":        {azure(corev1.AzureSharedBlobDisk), false},
+		"a dedicated blob of Azure":     {azure(corev1.AzureDedicatedBlobDisk), false},
+		"files of Azure":                {corev1.VolumeSource{AzureFile: &corev1.AzureFileVolumeSource{ShareName: "s"}}, true},
+		"a volume of AWS":               {aws("aws://eu-west-1a/vol-0123456789abcdef0"), true},
+		"a volume of AWS without an ID": {aws("aws://eu-west-1a/data"), false},
+		"a volume of OpenStack":         {corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: "1"}}, true},
+		"a disk of Google Cloud":        {corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}}, true},
+		"a claim":                       {corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{}}, true},
+		"a volume of a CSI driver":      {corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "csi.example"}}, true},
+		"a volume of vSphere":           {vsphere(""), true},
+		"one with a storage policy":     {vsphere("gold"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, facts := NewWithT(t), preflight.Pods{Inline: map[string][]observation.Ref{}}
+			pod := &corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "config"}, {Name: "data", VolumeSource: tc.source}}}}
+			pod.Namespace, pod.Name = "default", "web"
+			addPod(&facts, pod, observation.Registries{})
+			if tc.want {
+				g.Expect(facts.Untranslatable).To(BeEmpty())
+			} else {
+				g.Expect(facts.Untranslatable).To(ConsistOf(observation.Ref{Kind: "Pod", Namespace: "default", Name: "web"}))
+			}
+		})
+	}
+}
+
+func TestOnlySoManyPodsAreRemembered(t *testing.T) {
+	facts := preflight.Pods{Inline: map[string][]observation.Ref{}}
+	kind := corev1.AzureSharedBlobDisk
+	for range maxPods + 1 {
+		addPod(&facts, &corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{
+			VolumeSource: corev1.VolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{Kind: &kind}},
+		}}}}, observation.Registries{})
+	}
+	NewWithT(t).Expect(facts.Untranslatable).To(HaveLen(maxPods))
 }
 
 // In these minors the CSI driver serves in-tree file volumes whatever the flags: a rollback that does not see them would

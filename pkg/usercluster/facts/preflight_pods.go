@@ -39,6 +39,9 @@ func addPod(facts *preflight.Pods, pod *corev1.Pod, registries observation.Regis
 			facts.Inline[plugin] = upToMost(facts.Inline[plugin], name)
 		}
 	}
+	if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return !inlineTranslatable(&v, pod.Namespace) }) {
+		facts.Untranslatable = upToMost(facts.Untranslatable, name)
+	}
 	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		// What cannot be parsed no kubelet pulls: it has no repository.
 		image, _ := manifest.ParseImage(container.Image)

@@ -41,7 +41,9 @@ func (a *Adapter) Pools(ctx context.Context) observation.Observed[[]preflight.Po
 }
 
 func toPool(object *unstructured.Unstructured) preflight.Pool {
-	pool := preflight.Pool{Ref: reads.RefOf(object), Tool: strings.Join(ownership.Tools(object), ", "), Surge: surgeOf(object)}
+	pool := preflight.Pool{
+		Ref: reads.RefOf(object), Tool: strings.Join(ownership.Tools(object), ", "), Replicas: replicasOf(object), Surge: surgeOf(object),
+	}
 	for annotation := range object.GetAnnotations() {
 		// https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.30.0/cluster-autoscaler/cloudprovider/clusterapi/README.md
 		pool.Autoscaled = pool.Autoscaled || strings.HasSuffix(annotation, "cluster-api-autoscaler-node-group-max-size")
@@ -49,10 +51,14 @@ func toPool(object *unstructured.Unstructured) preflight.Pool {
 	return pool
 }
 
+func replicasOf(object *unstructured.Unstructured) int {
+	return int(integerOr(object, 1, "spec", "replicas"))
+}
+
 // surgeOf is how many Machines more than wanted there may be; a percentage is rounded up, and one is the default:
 // https://github.com/kubermatic/machine-controller/blob/v1.59.3/pkg/apis/cluster/v1alpha1/machinedeployment_types.go
 func surgeOf(object *unstructured.Unstructured) int {
-	replicas := int(integerOr(object, 1, "spec", "replicas"))
+	replicas := replicasOf(object)
 	if replicas == 0 {
 		return 0
 	}

@@ -27,7 +27,7 @@ func TestPoolsAreReadAsTheirOwnersSeeThem(t *testing.T) {
 		return toPool(object)
 	}
 	g.Expect(pool(func(map[string]any) {})).To(Equal(preflight.Pool{
-		Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers"}, Surge: 1,
+		Ref: observation.Ref{Kind: "MachineDeployment", Namespace: "kube-system", Name: "workers"}, Replicas: 2, Surge: 1,
 	}))
 	surge := func(value any, replicas int64) func(map[string]any) {
 		return func(object map[string]any) {
@@ -39,6 +39,8 @@ func TestPoolsAreReadAsTheirOwnersSeeThem(t *testing.T) {
 	}
 	g.Expect(pool(surge("25%", 5)).Surge).To(Equal(2))
 	g.Expect(pool(surge(int64(3), 5)).Surge).To(Equal(3))
+	g.Expect(pool(surge("25%", 5)).Replicas).To(Equal(5))
+	g.Expect(pool(surge(int64(0), 5)).Surge).To(BeZero())
 	g.Expect(pool(surge("a lot", 5)).Surge).To(Equal(1))
 	g.Expect(pool(surge(int64(3), 0)).Surge).To(BeZero())
 	marked := func(kind, name, value string) func(map[string]any) {
