@@ -24,7 +24,7 @@ func canaries() []mutant {
 		ofRollout(rule, "a volume that does not go keeps its Machine for ever",
 			"leavingOf", without("DeletingSince")),
 		ofRollout(rule, "its Machine may take for ever to go", "stuckCanary", never("Deleting machine")),
-		ofRolloutTables(rule, "a finalizer may hold its MachineDeployment for ever", "stuckCanary", never("late Finalizers")),
+		ofRolloutTables(rule, "a finalizer may hold its MachineDeployment for ever", "stuckCanary", never("late heldByFinalizer")),
 		ofRollout(rule, "its volume outlives it", "canaryClass", without("Retains")),
 		in(rule, "its volume passes the point of no return", "noreturn.passedByVolumes", without("Claim")),
 		in(rule, "its load balancer passes the point of no return", "noreturn.passedByLoadBalancers", never("ofCanary")),
