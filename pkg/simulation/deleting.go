@@ -12,7 +12,7 @@ import (
 // MachineDeployment goes as soon as the operating-system-manager lets it, and its Machines only then: while that is down, nothing
 // goes at all.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machinedeployment/controller.go#L162
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L171
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L168
 // https://github.com/kubernetes/kubernetes/blob/v1.30.14/staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go (deletionFinalizersForGarbageCollection)
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (Reconcile)
 

@@ -208,7 +208,7 @@ func (ms *Machines) Of(s *MachineSet) []*Machine {
 
 // count is the machine-controller's notion: a Node that has been Ready for minReadySeconds is available, whatever its taints are.
 // A hasty world waits for nothing.
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/status.go#L172 (isNodeAvailable)
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/status.go#L173 (isNodeAvailable)
 func (ms *Machines) count(s *MachineSet) (ready, available int) {
 	wait := time.Duration(s.minReady) * time.Second
 	if ms.w.hasty && s.minReady != rollout.EndlessMinReadySeconds {

@@ -10,7 +10,7 @@ import (
 // Machine, when it comes and when Ready changes, and a Machine is written only when its Node is Ready for the first time: that a
 // Node is NotReady later, or comes back, no MachineSet learns.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L90-L99
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L233-L237
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L235-L238
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L211-L232
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L478-L493
 
