@@ -37,7 +37,7 @@ func (cp *ControlPlane) working(d *Workload) *Process {
 	return cp.Processes[at]
 }
 
-// electControllers lets each of their processes try once. Nobody waits in a hasty world.
+// electControllers lets each of their processes try once. In a hasty world no one waits.
 func (ls *Leases) electControllers() {
 	for _, p := range slices.Clone(ls.w.ControlPlane.Processes) {
 		if p.lease == nil {
