@@ -86,6 +86,11 @@ func TestCanaryIsHeldByAFinalizer(t *testing.T) {
 			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
 			says: []string{"The canary does not go: MachineDeployment kube-system/ccm-migration-canary, held by finalizer example.com/"},
 		},
+		"nor does its Machine go while a finalizer holds it": {
+			given: made, when: both(canaryProven, withoutWorkload, originalRolled, going(21*time.Minute)),
+			step: ucv1.StepRoll, fails: ucv1.NodesNotInitializedReason,
+			says: []string{"The canary does not go: MachineDeployment kube-system/ccm-migration-canary, held by finalizer example.com/"},
+		},
 		"what waits for its Machine is not held": {
 			given: made, when: both(canaryProven, withoutWorkload, originalRolled, going(21*time.Minute),
 				machines(func(m *observation.Machines) {

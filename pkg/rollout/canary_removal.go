@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -47,8 +48,8 @@ func removeCanary(in fleet) (outcome.Outcome, bool) {
 	), true
 }
 
-// leftOfCanary names what is still there. Without a Machine, only its finalizers hold a MachineDeployment: the
-// operating-system-manager's stays as long as that is down.
+// leftOfCanary names what is still there. We delete the MachineDeployment in the background, before its Machine: while none goes,
+// only its finalizers hold it, and the operating-system-manager's stays as long as that is down.
 // https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (Reconcile)
 func leftOfCanary(held []observation.Ref, seen observation.Machines) []observation.Text {
 	left := observation.Texts(held)
@@ -59,10 +60,15 @@ func leftOfCanary(held []observation.Ref, seen observation.Machines) []observati
 }
 
 func heldDeployment(deployment observation.MachineDeployment, seen observation.Machines) observation.Text {
-	if len(seen.Machines) > 0 || len(deployment.Finalizers) == 0 {
+	if !heldByFinalizer(deployment, seen) {
 		return observation.Say(deployment)
 	}
 	return observation.Say(deployment, ", held by finalizer "+strings.Join(deployment.Finalizers, ", "))
+}
+
+func heldByFinalizer(deployment observation.MachineDeployment, seen observation.Machines) bool {
+	goes := slices.ContainsFunc(seen.Machines, func(machine observation.Machine) bool { return machine.Deleting })
+	return deployment.Deleting && !goes && len(deployment.Finalizers) > 0
 }
 
 func refsOf(machines []observation.Machine) []observation.Ref {
@@ -73,7 +79,7 @@ func refsOf(machines []observation.Machine) []observation.Ref {
 	return refs
 }
 
-// stuckCanary are the Machines of the canary that missed the deadline to go, or its MachineDeployment when they are gone.
+// stuckCanary are the Machines of the canary that missed the deadline to go, or its MachineDeployment when finalizers hold it.
 func stuckCanary(in fleet, seen observation.Machines) []observation.Text {
 	var names []observation.Text
 	for _, machine := range seen.Machines {
@@ -83,7 +89,7 @@ func stuckCanary(in fleet, seen observation.Machines) []observation.Text {
 	}
 	for _, deployment := range seen.Deployments {
 		late := deployment.Deleting && in.now.Sub(deployment.DeletingSince) > in.view.deadline
-		if late && len(seen.Machines) == 0 && len(deployment.Finalizers) > 0 {
+		if late && heldByFinalizer(deployment, seen) {
 			names = append(names, heldDeployment(deployment, seen))
 		}
 	}

@@ -118,11 +118,12 @@ func (v machineView) late(machine observation.Machine) bool {
 }
 
 // lastMoved is when a MachineDeployment last got a revision or a Machine, or a Machine of it began to go.
-// Without a revision of the wanted kind it did not begin yet.
+// Without a current revision of the wanted kind it did not begin yet: for a while after its flags were changed, no
+// machine-controller works, and what a rollback finds then is a revision of before the migration.
 func lastMoved(v machineView, deployment observation.MachineDeployment) time.Time {
 	var last time.Time
 	for _, set := range v.setsOf(deployment) {
-		if v.wanted(set) && set.CreatedAt.After(last) {
+		if v.wanted(set) && set.Current && set.CreatedAt.After(last) {
 			last = set.CreatedAt
 		}
 	}

@@ -3,6 +3,7 @@ package simtest
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -97,6 +98,16 @@ func TestRollbackInTrouble(t *testing.T) {
 				s.MaxTicks = 2000
 			}),
 			ends: ucv1.StepRolledBack, says: []string{"Recording that the migration is rolled back"},
+		},
+		"no person is called while no machine-controller has its Lease": {
+			scenario: with(func(s *Scenario) {
+				s.Pools = append(s.Pools, Pool{Name: "paused", Replicas: 1, Paused: true})
+				s.Interventions = []Intervention{
+					{Name: "asks for the rollback", When: After(8 * time.Minute), Do: func(w *World) { Rollback(w, true) }},
+				}
+				s.MaxTicks = 2000
+			}),
+			ends: ucv1.StepRolledBack, never: []string{"no Machine came or began to go"},
 		},
 		"a CCM that serves no one does not hold up its rollback": {
 			scenario: with(func(s *Scenario) {
