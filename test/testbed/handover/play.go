@@ -193,17 +193,7 @@ func resultOf(status *ucv1.ClusterStatus) Result {
 
 // settle waits until what was changed is served; what is not served in the end, the judge finds in the state.
 func (p *Play) settle(ctx context.Context) error {
-	state := State{}
-	err := p.WaitFor(ctx, "everything to be served in "+p.Scenario.Name, patience, func(ctx context.Context) (string, error) {
-		var err error
-		if state, err = p.state(ctx); err != nil {
-			return "", err
-		}
-		for _, lost := range unserved(state) {
-			return lost, nil
-		}
-		return "", nil
-	})
+	state, err := p.served(ctx)
 	if ctx.Err() != nil || p.Err() != nil {
 		return err
 	}
@@ -215,6 +205,22 @@ func (p *Play) settle(ctx context.Context) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(p.dir, stateFile), content, 0o644)
+}
+
+// served waits until everything is; with an error comes the last state.
+func (p *Play) served(ctx context.Context) (State, error) {
+	state := State{}
+	err := p.WaitFor(ctx, "everything to be served in "+p.Scenario.Name, patience, func(ctx context.Context) (string, error) {
+		var err error
+		if state, err = p.state(ctx); err != nil {
+			return "", err
+		}
+		for _, lost := range unserved(state) {
+			return lost, nil
+		}
+		return "", nil
+	})
+	return state, err
 }
 
 func (p *Play) state(ctx context.Context) (State, error) {
