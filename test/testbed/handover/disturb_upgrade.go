@@ -162,8 +162,8 @@ func upgradeRest(ctx context.Context, p *Play) error {
 	return p.neverRestarted(ctx)
 }
 
-// finishMigration vouches for the Nodes, which have no Machines, and waits for the last step. A Node whose instance was deleted has
-// to be gone before: one that goes although a person vouched for it would be missed.
+// finishMigration vouches for the Nodes, which have no Machines, and waits for the last step. A Node whose instance was deleted
+// has to be gone before: one that goes although a person vouched for it would be missed.
 func (p *Play) finishMigration(ctx context.Context) error {
 	if _, err := p.served(ctx); err != nil {
 		return err
