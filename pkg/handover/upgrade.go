@@ -1,43 +1,49 @@
 package handover
 
 import (
-	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
-// UpgradeDoubts are what stands between us and the proof that every kube-apiserver is of a minor. One of them answers with its
-// version; the others run the same image.
+// UpgradeDoubt is what stands between us and the proof that every kube-apiserver is of a minor; empty: nothing does. One of them
+// answers with its version; the others run the same image.
 //
 //	Deployment, static pods ──► rolled out, nothing unseen
 //	live pods ────────────────► one image
 //	/version ─────────────────► that minor
-func UpgradeDoubts(servers []observation.Component, version string, minor int) []observation.Text {
-	var doubts []observation.Text
-	var images []string
+func UpgradeDoubt(servers []observation.Component, version string, minor int) observation.Text {
+	var first *observation.Process
 	for _, server := range servers {
 		switch {
 		case len(server.Unseen) > 0:
-			doubts = append(doubts, observation.FirstOf(server.Unseen, "Node", "Nodes"))
+			return observation.FirstOf(server.Unseen, "Node", "Nodes")
 		case !server.RolledOut:
-			doubts = append(doubts, observation.Say(server, " is still rolling out."))
+			return observation.Say(server, " is still rolling out.")
 		}
 		for _, process := range server.Pods {
-			if !process.Ended && !process.Finished {
-				images = append(images, process.Image)
+			switch {
+			case process.Ended || process.Finished:
+			case first == nil:
+				first = &process
+			case imageOf(process) != imageOf(*first):
+				return observation.Say(podOf(server, first.PodName), " and ", podOf(server, process.PodName), " run different images.")
 			}
 		}
 	}
-	slices.Sort(images)
-	switch images = slices.Compact(images); {
-	case len(images) == 0:
-		doubts = append(doubts, observation.Say("No pod of kube-apiserver was found."))
-	case len(images) > 1:
-		doubts = append(doubts, observation.Say("Its pods run different images: "+images[0]+" and "+images[1]+"."))
+	switch {
+	case first == nil:
+		return observation.Say("No pod of kube-apiserver was found; the Cluster's spec.controlPlane says where it is looked for.")
+	case observation.MinorOf(version) != minor:
+		return observation.Say("An API server answers that it is " + version + ".")
 	}
-	if observation.MinorOf(version) != minor {
-		doubts = append(doubts, observation.Say(fmt.Sprintf("An API server answers that it is %s.", version)))
+	return observation.Text{}
+}
+
+// imageOf leaves out where an image was pulled from: mirrors of the Nodes may have it under other names.
+func imageOf(process observation.Process) string {
+	if _, digest, known := strings.Cut(process.Image, "sha256:"); known {
+		return digest
 	}
-	return doubts
+	return process.Image
 }

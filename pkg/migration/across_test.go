@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -27,8 +28,8 @@ func apiServers(o *Observation, images ...string) {
 		Ref: observation.Ref{Kind: "Deployment", Namespace: "user-alpha", Name: "kube-apiserver"}, RolledOut: true,
 		Program: observation.APIServerProgram, Container: "kube-apiserver", Arguments: observation.Arguments{Flags: map[string]string{}},
 	}
-	for _, image := range images {
-		server.Pods = append(server.Pods, observation.Process{PodName: "kube-apiserver-" + image, Image: image})
+	for i, image := range images {
+		server.Pods = append(server.Pods, observation.Process{PodName: fmt.Sprintf("kube-apiserver-%d", i), Image: image})
 	}
 	edit(&o.ControlPlane, func(c *observation.ControlPlane) {
 		c.Neighbors = []observation.Neighbor{{Component: server, Field: "spec.controlPlane.kubeAPIServer", Foreign: true}}
@@ -102,7 +103,10 @@ func TestAcrossMinorsIsRefusedWithEveryCondition(t *testing.T) {
 }
 
 func TestAcrossMinorsTheUpgradeIsAllowedWhenKCMHasTheLock(t *testing.T) {
-	pauses := func(o *Observation) { o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn = true }
+	pauses := func(o *Observation) {
+		o.Cluster.Spec.Handover.PauseBeforePointOfNoReturn = true
+		o.Cluster.Status.Handover.StartedAt = stampAgo(48 * time.Hour)
+	}
 	allowed := func(g Gomega, f ucv1.Facts) { g.Expect(f.Handover.UpgradeAllowedTo).To(Equal("1.26")) }
 	runDecisions(t, map[string]decision{
 		"no probe of the CCM of the old minor comes before": {
@@ -167,17 +171,36 @@ func TestAcrossMinorsTheCCMWaitsForEveryAPIServer(t *testing.T) {
 				server(func(c *observation.Component) { c.Arguments.Flags["feature-gates"] = "CSIMigration=true" })(o)
 			}, step: ucv1.StepHandover, line: "APIServersUpgraded", wait: ucv1.UpgradeRequiredReason, says: []string{"to 1.26 without CSIMigration,"},
 		},
-		"a pod with another image":   waits(func(o *Observation) { apiServers(o, "v1.26.15", "v1.25.16") }, "different images: v1.25.16 and v1.26.15"),
+		"a pod with another image":   waits(func(o *Observation) { apiServers(o, "v1.26.15", "v1.25.16") }, "Pod user-alpha/kube-apiserver-0 and Pod user-alpha/kube-apiserver-1 run different images"),
 		"an answer of the old minor": waits(func(o *Observation) { o.ServerVersion = observation.Known("v1.25.16") }, "answers that it is v1.25.16"),
 		"a rollout that goes on":     waits(server(func(c *observation.Component) { c.RolledOut = false }), "is still rolling out"),
 		"a Node that shows no static pod": waits(server(func(c *observation.Component) {
 			c.Unseen, c.RolledOut = []observation.Text{observation.Say(observation.NodeRef("c"), " shows no static pod.")}, false
 		}), "Node c shows no static pod"),
+		"an image of another digest": waits(func(o *Observation) {
+			apiServers(o, "a/kube-apiserver@sha256:1", "a/kube-apiserver@sha256:2")
+		}, "run different images"),
 		"no pod at all":                      waits(server(func(c *observation.Component) { c.Pods = nil }), "No pod of kube-apiserver was found"),
 		"a spec.version of the minor before": waits(func(o *Observation) { o.Cluster.Spec.Version = "1.25.16" }, "spec.version is 1.25.16"),
 		"an API server that does not answer": {
 			given: upgraded, when: func(o *Observation) { o.ServerVersion = observation.Unknown[string]("timeout") },
 			step: ucv1.StepHandover, line: "APIServersUpgraded", wait: ucv1.CouldNotLookReason,
+		},
+		"the same image may come from two mirrors": {
+			given: upgraded, when: func(o *Observation) {
+				apiServers(o, "a/kube-apiserver@sha256:1", "b/kube-apiserver@sha256:1")
+				o.ServerVersion = observation.Known("v1.26.15")
+			}, step: ucv1.StepHandover, line: "APIServersUpgraded", action: outcome.ActionRecord,
+		},
+		"an identity that may write its Lease keeps the CCM away": {
+			given: upgraded, when: leasesAreFree, step: ucv1.StepHandover, line: "APIServersUpgraded", fails: ucv1.FenceIneffectiveReason,
+		},
+		"a KCM that was upgraded with its lock is told what it needs": {
+			given: upgradeAwaited, when: func(o *Observation) {
+				o.Cluster.Status.Handover.StartedAt = stampAgo(48 * time.Hour)
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.RolledOut = false })
+			}, step: ucv1.StepHandover, line: "KCMArmed", wait: ucv1.ArmingReason,
+			says: []string{"is still rolling out", "leave KCM at 1.25, or take the lock out"},
 		},
 		"a pod that ended does not count": {
 			given: upgraded, when: server(func(c *observation.Component) {
@@ -203,6 +226,13 @@ func TestAcrossMinorsTheLoopsAreHandedOver(t *testing.T) {
 				})
 			}, step: ucv1.StepHandover, line: "WorkloadApplied", action: outcome.ActionApplyAddons,
 		},
+		"one that someone deletes in the gap is applied again": {
+			given: handingOverAcross(kcmUnlocked), when: func(o *Observation) {
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.CCM.Drifted = []observation.Ref{{Kind: "Deployment", Namespace: "kube-system", Name: "ccm"}}
+				})
+			}, step: ucv1.StepHandover, line: "WorkloadApplied", action: outcome.ActionApplyAddons,
+		},
 		"its fence opens beside a KCM with the lock": {
 			given: acrossAllowed, step: ucv1.StepHandover, line: "CCMArmed", action: outcome.ActionOpenFence,
 		},
@@ -213,7 +243,7 @@ func TestAcrossMinorsTheLoopsAreHandedOver(t *testing.T) {
 					a.CCM.Unhealthy = []observation.Text{observation.Say("Deployment ccm is not available.")}
 				})
 			}, step: ucv1.StepHandover, line: "WorkloadApplied", fails: ucv1.RollingOutReason,
-			says: []string{"KCM still runs the cloud loops"},
+			says: []string{"the hand-over has waited since"},
 		},
 		"the loops go when the CCM leads": {
 			given: handingOverAcross(bothLocked), step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionChangeArguments,
@@ -222,6 +252,18 @@ func TestAcrossMinorsTheLoopsAreHandedOver(t *testing.T) {
 			given: handingOverAcross(bothLocked), when: func(o *Observation) {
 				setKCM(o, observation.Arguments{Flags: map[string]string{"cloud-provider": "external", "cluster-name": "prod"}})
 			}, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionRecord,
+		},
+		"KCM's loops that come back close the fence, although the CCM is not well": {
+			given: func() Observation {
+				o := handingOverAcross(unlocking)()
+				o.Cluster.Status.Handover.ContendedAt = stampAgo(time.Second)
+				setKCM(&o, inTree())
+				edit(&o.ControlPlane, func(c *observation.ControlPlane) { c.KCM.Pods[0].Started, c.KCM.Pods[0].Ready = true, true })
+				edit(&o.Addons, func(a *observation.Addons) {
+					a.CCM.Unhealthy = []observation.Text{observation.Say("Deployment ccm is not available.")}
+				})
+				return o
+			}, step: ucv1.StepHandover, line: "LoopsOff", action: outcome.ActionCloseFence, fails: ucv1.CloudLoopsContendedReason,
 		},
 		"KCM's loops that come back keep the CCM's workload, behind its fence": {
 			given: func() Observation {
@@ -265,4 +307,19 @@ func TestAcrossMinorsTheLoopsAreNamedAsKCMKnowsThem(t *testing.T) {
 	o.Cluster.Status.Handover.UpgradeAllowedTo, o.Cluster.Spec.Version = "1.28", "1.28.15"
 	g.Expect(Decide(o, noon()).Next().Arguments.Set).To(
 		ContainElement(outcome.Flag{Name: "--controllers", Value: "*,tokencleaner,-cloud-node-lifecycle,-route,-service"}))
+}
+
+func TestTheUpgradePassesThePointOfNoReturn(t *testing.T) {
+	g := NewWithT(t)
+	judged := func(o Observation) *ucv1.PointOfNoReturnStatus { return Decide(o, noon()).PointOfNoReturn }
+	o := upgradeAwaited()
+	g.Expect(judged(o).State).To(Equal(ucv1.PointOfNoReturnAhead))
+	g.Expect(judged(o).Next).To(ContainSubstring("a kube-apiserver of 1.26"))
+	o.ServerVersion = observation.Known("v1.26.15")
+	g.Expect(judged(o).State).To(Equal(ucv1.PointOfNoReturnPassed), "it does not go back, and spec.version may not stay")
+	g.Expect(judged(o).Reason).To(ContainSubstring("an API server answers that it is v1.26.15"))
+	o.ServerVersion = observation.Unknown[string]("timeout")
+	g.Expect(judged(o).State).To(Equal(ucv1.PointOfNoReturnUnknown))
+	edit(&o.Provider, func(p *observation.Provider) { p.LastInTreeMinor = 26 })
+	g.Expect(judged(o).State).To(Equal(ucv1.PointOfNoReturnAhead))
 }

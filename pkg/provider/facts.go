@@ -17,6 +17,11 @@ func (c *Catalogue) Facts(name, version string) (observation.Provider, bool) {
 		return observation.Provider{}, false
 	}
 	facts, description := profile.Facts(version), profile.Describe()
+	// KCM may be of the minor before (docs/handover.md, AcrossMinors), and is upgraded when these are gone.
+	before := fmt.Sprintf("1.%d.0", observation.MinorOf(version)-1)
+	facts.RetiredGates = slices.Concat(facts.RetiredGates, profile.Facts(before).RetiredGates)
+	slices.Sort(facts.RetiredGates)
+	facts.RetiredGates = slices.Compact(facts.RetiredGates)
 	facts.ProviderIDForm = description.ProviderID
 	if tree := description.InTree; tree != nil {
 		facts.InTreePlugins, facts.Registries = slices.Sorted(maps.Keys(tree.Plugins)), tree.Registries

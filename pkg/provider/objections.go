@@ -34,7 +34,8 @@ func (c *Catalogue) Objections(before, after *ucv1.Cluster) string {
 // upgradeAllowed says that a hand-over across minors waits for this version.
 func upgradeAllowed(before, after *ucv1.Cluster) bool {
 	allowed := handover.UpgradeMinor(before.Status.Facts)
-	return allowed != 0 && allowed == observation.MinorOf(after.Spec.Version) && before.Status.Rollback == nil
+	return allowed != 0 && allowed == observation.MinorOf(after.Spec.Version) && before.Status.Rollback == nil &&
+		before.Status.Handover.WorkloadAllowedAt == nil
 }
 
 func (c *Catalogue) stateOf(cluster *ucv1.Cluster) *versions.State {

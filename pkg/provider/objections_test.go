@@ -81,6 +81,9 @@ func TestAnUpgradeInAHandOverAcrossMinorsIsNoObjection(t *testing.T) {
 	g.Expect(catalogue.Objections(before, clusterOf("1.26.15", true, waiting))).To(BeEmpty())
 	g.Expect(catalogue.Objections(before, clusterOf("1.25.15", true, waiting))).To(ContainSubstring("in the middle of a migration"))
 	g.Expect(catalogue.Objections(before, clusterOf("1.27.16", true, waiting))).To(ContainSubstring("in the middle of a migration"))
+	there := func(c *ucv1.Cluster) { c.Status.Handover.WorkloadAllowedAt = c.Status.StartedAt }
+	g.Expect(catalogue.Objections(clusterOf("1.26.14", true, waiting, there), clusterOf("1.26.15", true, waiting, there))).To(
+		ContainSubstring("in the middle of a migration"), "the CCM is there")
 	back := clusterOf("1.25.16", true, waiting, rollingBack)
 	g.Expect(catalogue.Objections(back, clusterOf("1.26.15", true, waiting, rollingBack))).To(
 		ContainSubstring("in the middle of a migration"))

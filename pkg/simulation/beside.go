@@ -34,10 +34,13 @@ func (cp *ControlPlane) observeBeside(controlPlane *observation.ControlPlane) {
 		seen := cp.w.real.Observation.ControlPlane.Value()
 		controlPlane.NotSeen = seen.NotSeen
 		for _, neighbor := range seen.Neighbors {
-			neighbor.Pods = nil
+			if neighbor.Program != observation.APIServerProgram {
+				neighbor.Pods = nil
+			}
 			controlPlane.Neighbors = append(controlPlane.Neighbors, neighbor)
 		}
 	}
+	controlPlane.Neighbors = append(controlPlane.Neighbors, cp.w.APIServers.observe()...)
 	for _, d := range cp.Workloads {
 		if !IsBeside(d) {
 			continue

@@ -164,7 +164,10 @@ func (ls *Leases) free(action outcome.Action) {
 
 func (ccm *CCM) newProcess() *Process {
 	name := ccm.w.ID("cloud-controller-manager")
-	made := &Process{id: ccm.w.ID("container"), PodName: name, startedAt: ccm.w.Now, Armed: ccm.armed, CloudNode: ccm.CloudNode}
+	made := &Process{
+		id: ccm.w.ID("container"), PodName: name, startedAt: ccm.w.Now, Armed: ccm.armed, CloudNode: ccm.CloudNode,
+		Minor: observation.MinorOf(ccm.w.Cluster.Spec.Version),
+	}
 	if ccm.w.Traits.HostNetwork {
 		made.hostNetwork, made.Node = true, fmt.Sprintf("host-%d", ccm.w.Rng.IntN(sharedHostnames))
 	}

@@ -108,6 +108,7 @@ func (c *Controller) modelled() observation.Observation {
 		Canary:            observation.Known(w.Canary.observe()),
 		Drains:            observation.Known(w.Machines.observeDrains()),
 		Measured:          c.measure(),
+		ServerVersion:     w.APIServers.observeVersion(),
 	}
 	if migration.NeedsOf(&cluster, w.Provider(), w.Now).Rollback {
 		o.CCMPods, o.Attachments = observation.Known(w.CCM.observePods()), observation.Known(w.Storage.Attachments)

@@ -74,6 +74,8 @@ type Process struct {
 	Renewed     time.Time
 	HungUntil   time.Time
 	OrphanedAt  time.Time
+	// Minor of a process of the CCM.
+	Minor int
 	// CloudNode says that a process of the CCM runs that loop while it leads; wroteAt is when it last wrote addresses.
 	CloudNode bool
 	wroteAt   time.Time

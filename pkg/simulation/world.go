@@ -47,6 +47,7 @@ type World struct {
 	ProofsUnread bool
 
 	ControlPlane *ControlPlane
+	APIServers   *APIServers
 	Leases       *Leases
 	CCM          *CCM
 	Addons       *Addons
@@ -63,6 +64,7 @@ type World struct {
 func NewWorld(now time.Time, rng *rand.Rand) *World {
 	w := &World{Now: now, Start: now, Rng: rng, Hooks: unwatched()}
 	w.ControlPlane, w.Leases, w.CCM, w.Addons = &ControlPlane{w: w}, &Leases{w: w}, &CCM{w: w}, &Addons{w: w}
+	w.APIServers = &APIServers{w: w}
 	w.Machines, w.rollouts, w.Bootstraps = &Machines{w: w}, &Rollouts{w: w}, &Bootstraps{w: w}
 	w.Nodes, w.Canary = &Nodes{w: w, joined: map[string]*Node{}}, &Canary{w: w}
 	w.Cloud, w.Storage = &Cloud{w: w, OldNames: newOldNames(), loadBalancers: map[string]string{}}, &Storage{w: w}
@@ -125,6 +127,9 @@ func (w *World) Actors() []Actor {
 		{"machines", w.Machines.step},
 		{"nodes", w.Nodes.step},
 		{"canary's workload", w.Canary.step},
+	}
+	if len(w.APIServers.Minors) > 0 {
+		actors = append(actors, Actor{"api servers' owner", w.APIServers.step})
 	}
 	for _, workload := range w.ControlPlane.Workloads {
 		actors = append(actors, Actor{workload.Name, func() { w.ControlPlane.stepWorkload(workload) }})

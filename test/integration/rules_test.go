@@ -218,12 +218,15 @@ func TestTheVersionChangesInAHandOverAcrossMinors(t *testing.T) {
 	rollingBack := func(c *ucv1.Cluster) { c.Status.Rollback = &ucv1.RollbackStatus{} }
 	waiting := []modifier{feature(true), origin(ucv1.OriginMigrating), started, allowed}
 	checkRules(t, map[string]ruleCase{
-		"to the minor that is allowed":      {waiting, version("1.26.15"), ""},
-		"and with a v":                      {waiting, version("v1.26.15"), ""},
-		"to no other one":                   {waiting, version("1.27.0"), versionLocked},
-		"to none that begins like it":       {waiting, version("1.261.0"), versionLocked},
-		"not to another patch of the old":   {waiting, version("1.25.1"), versionLocked},
-		"not before it is allowed":          {[]modifier{feature(true), origin(ucv1.OriginMigrating), started, handoverStarted}, version("1.26.15"), versionLocked},
+		"to the minor that is allowed":    {waiting, version("1.26.15"), ""},
+		"and with a v":                    {waiting, version("v1.26.15"), ""},
+		"to no other one":                 {waiting, version("1.27.0"), versionLocked},
+		"to none that begins like it":     {waiting, version("1.261.0"), versionLocked},
+		"not to another patch of the old": {waiting, version("1.25.1"), versionLocked},
+		"not before it is allowed":        {[]modifier{feature(true), origin(ucv1.OriginMigrating), started, handoverStarted}, version("1.26.15"), versionLocked},
+		"not when the CCM is there": {append(waiting, func(c *ucv1.Cluster) {
+			c.Status.Handover.WorkloadAllowedAt = c.Status.StartedAt
+		}), version("1.26.15"), versionLocked},
 		"not while the migration goes back": {append(waiting, rollingBack), version("1.26.15"), versionLocked},
 	})
 }

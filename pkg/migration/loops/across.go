@@ -32,7 +32,7 @@ func acrossStages() []stage {
 			"Every kube-apiserver is of the next minor, as spec.version says. Then the CCM's workload may be applied.",
 			apiServersUpgraded,
 		},
-		{"WorkloadApplied", "The CCM's workload is applied and available.", workloadApplied},
+		{"WorkloadApplied", "The CCM's workload is applied and available, unless KCM runs its loops again.", ccmApplied},
 	}
 }
 
@@ -78,18 +78,33 @@ func apiServersUpgraded(in pass.Input) outcome.Outcome {
 		return outcome.CannotLook("the API server's version", in.ServerVersion.Why())
 	}
 	minor := handover.UpgradeMinor(in.Facts)
-	doubts := handover.UpgradeDoubts(controlPlane.APIServers(), in.ServerVersion.Value(), minor)
-	if in.Minor() != minor {
-		doubts = append(doubts, observation.Say("spec.version is "+in.Cluster.Spec.Version+"."))
+	doubt := handover.UpgradeDoubt(controlPlane.APIServers(), in.ServerVersion.Value(), minor)
+	if doubt.Words == "" && in.Minor() != minor {
+		doubt = observation.Say("spec.version is " + in.Cluster.Spec.Version + ".")
 	}
-	if len(doubts) > 0 {
+	if doubt.Words != "" {
 		// No watch shows what an API server answers.
 		return outcome.WaitsUntil(ucv1.UpgradeRequiredReason, observation.Say(fmt.Sprintf(
 			"Upgrade every kube-apiserver to 1.%d%s, and then spec.version; leave KCM at 1.%d until condition "+
 				"InTreeConfigurationRemoved is True. Not yet: ",
-			minor, withoutRetired(in, controlPlane), minor-1), observation.Join(doubts, " ")), 30*time.Second)
+			minor, withoutRetired(in, controlPlane), minor-1), doubt), 30*time.Second)
+	}
+	if out := fenceHolds(in); !out.Holds {
+		return out
 	}
 	return allowWorkload(in)
+}
+
+// ccmApplied is what the row Addons does for a CCM that comes early: where KCM's loops are back, nothing keeps later lines from
+// closing the fence.
+func ccmApplied(in pass.Input) outcome.Outcome {
+	switch back := AreBack(in); {
+	case back.IsUnknown():
+		return outcome.CannotLook("the control plane", back.Why())
+	case back.IsKnown():
+		return outcome.Holds(ucv1.HoldsReason, "")
+	}
+	return workloadApplied(in)
 }
 
 // withoutRetired names the gates of kube-apiserver that the next minor may not know: a new pod with one of them would not start.

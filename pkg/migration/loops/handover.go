@@ -73,17 +73,18 @@ func Guarded(in pass.Input) outcome.Outcome {
 	return start.AloneStill(in, out)
 }
 
-// failAfterDeadline turns a wait that lasts too long into a failure: from when the loops are off in a part of KCM, no one may be
-// running them.
+// failAfterDeadline turns a wait that lasts too long into a failure, unless a person asked for it: from when the loops are off in a
+// part of KCM, no one may be running them.
 func failAfterDeadline(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	started := components.WaitingSince(in)
-	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover {
+	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover ||
+		out.Reason == ucv1.WaitingBeforePointOfNoReturnReason {
 		return out
 	}
 	since, recorded := started.UTC().Format(time.RFC3339), in.Facts.Handover
 	late := "no one may be running the cloud loops since the hand-over began at " + since
 	if recorded.LoopsOffAt == nil && recorded.ChangingSince == nil {
-		late = "KCM still runs the cloud loops, and the hand-over has waited since " + since
+		late = "the hand-over has waited since " + since
 	}
 	return outcome.Fails(out.Reason, out.Text().Also(late).Also(noreturn.OfferRollback(in)))
 }

@@ -2,6 +2,7 @@ package loops
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -56,6 +57,9 @@ func lockAllowed(in pass.Input) outcome.Outcome {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	case !known:
 		return outcome.CannotLook("the migration lock", in.Lock.Why())
+	case in.Fence.IsUnknown():
+		// Both managers get the lock behind a fence; across minors no row above has looked at it.
+		return outcome.CannotLook("the fence", in.Fence.Why())
 	case !lock.Granted:
 		return outcome.Does(outcome.Action{Kind: outcome.ActionAllowLock, Why: "Making the Lease of the migration lock, and letting " +
 			"both managers hold it."})
@@ -97,9 +101,17 @@ func armedByUs(in pass.Input, kcm observation.Component) outcome.Outcome {
 		return in.Records("Recording that "+kcm.String()+" has the migration lock.", lockArmedNow(in))
 	}
 	if doubts := handover.LockDoubts(Silence(in)); len(doubts) > 0 {
-		return outcome.WaitsUntil(ucv1.ArmingReason, observation.Clauses(doubts), 2*time.Second)
+		return outcome.WaitsUntil(ucv1.ArmingReason, staysBehind(in, observation.Clauses(doubts)), 2*time.Second)
 	}
 	return lockHeld(in, kcm)
+}
+
+// staysBehind says what KCM needs where its owner may have upgraded it with kube-apiserver, which has no deadline.
+func staysBehind(in pass.Input, doubts observation.Text) observation.Text {
+	if !start.AwaitsUpgrade(in.Facts) {
+		return doubts
+	}
+	return doubts.Also(fmt.Sprintf("leave KCM at 1.%d, or take the lock out in the rollout that upgrades it", in.KCMMinor()))
 }
 
 func armKCM(in pass.Input, kcm observation.Component) outcome.Outcome {

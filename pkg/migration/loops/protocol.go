@@ -103,7 +103,7 @@ func allowWorkload(in pass.Input) outcome.Outcome {
 	if out := pass.NodesReady(in); !out.Holds {
 		return out
 	}
-	return in.Records("Recording that KCM is silent and the CCM's workload may start.", func(facts *ucv1.Facts) {
+	return in.Records("Recording that the CCM's workload may start.", func(facts *ucv1.Facts) {
 		facts.Handover.WorkloadAllowedAt = in.Stamp()
 	})
 }

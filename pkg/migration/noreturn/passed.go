@@ -1,6 +1,7 @@
 package noreturn
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -40,6 +42,9 @@ func Judge(in pass.Input) (status *ucv1.PointOfNoReturnStatus, at *metav1.Time) 
 // passesNext says what would pass it: the controller itself at the end only, other people at any time.
 func passesNext(in pass.Input) string {
 	next := "The controller passes it at step Complete. Earlier, these pass it: a volume that the CSI driver makes"
+	if last := in.Provider.Value().LastInTreeMinor; handover.AcrossMinors(in.Cluster) && in.KCMMinor() == last {
+		next += fmt.Sprintf(", a kube-apiserver of 1.%d", last+1)
+	}
 	if !in.Provider.Value().SharesLoadBalancerNames {
 		next += ", a load balancer of another Service"
 	}
@@ -73,6 +78,21 @@ func passedByVersion(in pass.Input) (passed observation.Text, unknown string) {
 	case in.Minor() > provider.LastInTreeMinor:
 		return observation.Say("Kubernetes 1.", provider.LastInTreeMinor, " is the last with in-tree provider "+provider.InTreeName+
 			", and spec.version is "+in.Cluster.Spec.Version+"."), ""
+	}
+	return passedByUpgrade(in, provider)
+}
+
+// passedByUpgrade: a kube-apiserver does not go back, and no migration starts again in a minor without the in-tree provider.
+func passedByUpgrade(in pass.Input, provider observation.Provider) (passed observation.Text, unknown string) {
+	version, known := in.ServerVersion.Get()
+	switch {
+	case handover.UpgradeMinor(in.Facts) <= provider.LastInTreeMinor || in.Facts.Handover.WorkloadAllowedAt != nil:
+		return passed, ""
+	case !known:
+		return passed, "the API server's version: " + in.ServerVersion.Why()
+	case observation.MinorOf(version) > provider.LastInTreeMinor:
+		return observation.Say("Kubernetes 1.", provider.LastInTreeMinor, " is the last with in-tree provider "+provider.InTreeName+
+			", and an API server answers that it is "+version+"."), ""
 	}
 	return passed, ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -87,9 +88,13 @@ func checkOtherManagers(in pass.Input) (*observation.Finding, string) {
 	return blocking(FindingOtherCCM, ucv1.ForeignObjectsReason, tell(in, found, ByFence)), ""
 }
 
-// adopts: under protocol Serialized the workload is not applied before KCM is silent, so that theirs would go on.
 func adopts(in pass.Input, m observation.ForeignCCM) bool {
-	return m.SameName && in.Cluster.Spec.Addons.Adoption == ucv1.Adopt && protocol(in) != ucv1.SerializedProtocol
+	return m.SameName && in.Cluster.Spec.Addons.Adoption == ucv1.Adopt && comesEarly(in)
+}
+
+// comesEarly says that the CCM's workload is applied before KCM is touched. Where it comes later, theirs would go on.
+func comesEarly(in pass.Input) bool {
+	return protocol(in) != ucv1.SerializedProtocol && !handover.AcrossMinors(in.Cluster)
 }
 
 func protocol(in pass.Input) ucv1.HandoverProtocol {
@@ -150,7 +155,7 @@ func describe(in pass.Input, m observation.ForeignCCM, by held) observation.Text
 	if !m.NodesOnly && m.Elects() {
 		text = observation.Say(text, " and ", leaseRef(m.Lease()), " has run out")
 	}
-	if m.SameName && protocol(in) != ucv1.SerializedProtocol {
+	if m.SameName && comesEarly(in) {
 		text.Words += "; or set spec.addons.adoption to Adopt: it has the name of ours, and becomes ours"
 	}
 	return observation.Say(text, "; if it serves another cluster, name it in spec.handover.acceptOtherManagers, like \"", m, "\".")

@@ -58,6 +58,7 @@ func (i *invariants) check(w *World) {
 	}
 	checkUnproven(i, w)
 	checkBooted(i, w)
+	checkUpgrade(i, w)
 	i.checkNames(w)
 	twice := i.attend(w)
 	if w.lawless {

@@ -3,6 +3,7 @@ package simtest
 import (
 	"slices"
 
+	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
@@ -18,6 +19,23 @@ func checkTaken(i *invariants, w *World, action outcome.Action) {
 		leads := p.Alive() && p.Leading && w.Leases.CCM.Holder == p.Identity() && w.Now.Sub(p.Renewed) <= simulation.LeaseDuration
 		if leads && action.Kind == outcome.ActionReleaseCCMLease {
 			i.fail("rule 2: a Lease is taken from %s, which leads", p.PodName)
+		}
+	}
+}
+
+// checkUpgrade: no CCM is newer than an API server, and in each minor one kind of manager has the migration lock, as KEP-2436 has
+// it.
+func checkUpgrade(i *invariants, w *World) {
+	if len(w.APIServers.Minors) == 0 {
+		return
+	}
+	for _, p := range w.CCM.Processes {
+		switch oldest := slices.Min(w.APIServers.Minors); {
+		case !p.Alive():
+		case p.Minor > oldest:
+			i.fail("rule 2: a CCM of 1.%d runs beside an API server of 1.%d", p.Minor, oldest)
+		case p.Armed && handover.AcrossMinors(w.Cluster) && p.Minor != handover.UpgradeMinor(w.Cluster.Status.Facts):
+			i.fail("rule 2: a CCM of 1.%d has the migration lock, which KCM has in this minor", p.Minor)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
 // byLock asks for protocol LeaderMigration.
@@ -18,6 +19,17 @@ func byLock(s *Scenario) {
 		}
 		c.Spec.Handover.Protocol = ucv1.LeaderMigrationProtocolChoice
 	}
+}
+
+// acrossMinors has the owner of two API servers upgrade them in the middle of the hand-over.
+func acrossMinors(s *Scenario) {
+	byLock(s)
+	before := s.Configure
+	s.Configure = func(c *ucv1.Cluster) {
+		before(c)
+		c.Spec.Handover.LeaderMigration = ucv1.AcrossMinorsLeaderMigration
+	}
+	s.APIServers = 2
 }
 
 func locked(change func(*Scenario)) Scenario {
@@ -92,15 +104,68 @@ func TestLeaderMigration(t *testing.T) {
 // TestLeaderMigrationInEveryOrder interrupts it everywhere: the controller is killed at each of its passes.
 func TestLeaderMigrationInEveryOrder(t *testing.T) {
 	t.Parallel()
-	g := NewWithT(t)
-	for pass := range orders(60) {
-		for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
-			s := locked(func(s *Scenario) {
-				s.KillAt = func(at int, where KillPoint, _ migration.Decision) bool { return at == int(pass) && where == point }
-			})
-			transcript, err := Run(pass, s)
-			g.Expect(err).NotTo(HaveOccurred(), transcript.String())
-			g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
-		}
+	for name, scenario := range map[string]func(func(*Scenario)) Scenario{"within a minor": locked, "across minors": across} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for pass := range orders(60) {
+				for _, point := range []KillPoint{AfterDecide, WhileActing, BeforePersist} {
+					s := scenario(func(s *Scenario) {
+						s.KillAt = func(at int, where KillPoint, _ migration.Decision) bool { return at == int(pass) && where == point }
+					})
+					transcript, err := Run(pass, s)
+					g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+					g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
+				}
+			}
+		})
 	}
+}
+
+func across(change func(*Scenario)) Scenario {
+	return with(func(s *Scenario) {
+		acrossMinors(s)
+		s.Version = "v1.29.0"
+		change(s)
+	})
+}
+
+func TestLeaderMigrationAcrossMinors(t *testing.T) {
+	t.Parallel()
+	allowed := func(w *World) bool {
+		return w.Cluster.Status.Handover != nil && w.Cluster.Status.Handover.UpgradeAllowedTo != ""
+	}
+	back := func(when func(*World) bool) Scenario {
+		return across(func(s *Scenario) {
+			s.Interventions = []Intervention{{Name: "asks for the rollback", When: when, Do: func(w *World) { Rollback(w, true) }}}
+		})
+	}
+	runScenarios(t, map[string]scenarioTest{
+		"the CCM of the next minor comes when every API server is of it": {
+			scenario: across(func(*Scenario) {}), ends: ucv1.StepFinished, says: []string{"owner: spec.version is v1.30.0"},
+		},
+		"spec.version that is changed too early lets no CCM come": {
+			scenario: across(func(s *Scenario) { s.Owner = simulation.TellsFirst }), ends: ucv1.StepFinished, says: []string{"RemoveLock"},
+		},
+		"from the last minor that knows the provider no way leads back": {
+			scenario: across(func(s *Scenario) { s.Version = "v1.30.14" }), ends: ucv1.StepFinished, says: []string{"RemoveLock"},
+		},
+		"an owner who never upgrades is waited for": {
+			scenario: across(func(s *Scenario) {
+				s.Owner, s.WaitsFor = simulation.Away, ucv1.UpgradeRequiredReason
+			}), ends: ucv1.StepHandover, reason: ucv1.UpgradeRequiredReason, never: []string{"OpenFence", "STALLED"},
+		},
+		"it goes back before the upgrade is allowed": {
+			scenario: back(atLine("KCMArmed")), ends: ucv1.StepRolledBack, never: []string{"OpenFence"},
+		},
+		"it goes back when the upgrade is allowed and not done": {
+			scenario: back(allowed), ends: ucv1.StepRolledBack, never: []string{"OpenFence"},
+		},
+		"it goes back while the CCM of the next minor leads": {
+			scenario: back(func(w *World) bool { return w.CCM.Leader() != nil }), ends: ucv1.StepRolledBack,
+			says: []string{"spec.version is v1.30.0"},
+		},
+		"it goes back with the loops off": {
+			scenario: back(atLine("Silent")), ends: ucv1.StepRolledBack,
+		},
+	})
 }

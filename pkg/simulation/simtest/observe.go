@@ -37,6 +37,7 @@ func FactNames() []string {
 		"Measured",
 		"Gone",
 		"Bootstraps",
+		"ServerVersion",
 	}
 }
 
@@ -74,6 +75,7 @@ func Forget(o *observation.Observation, fact string) {
 		"Measured":          func() { blank(&o.Measured) },
 		"Gone":              func() { blank(&o.Gone) },
 		"Bootstraps":        func() { blank(&o.Bootstraps) },
+		"ServerVersion":     func() { blank(&o.ServerVersion) },
 
 		"NamespaceTerminating": func() { blank(&o.NamespaceTerminating) },
 	}

@@ -148,7 +148,7 @@ func randomScenario(seed uint64) Scenario {
 	}
 	s.Configure = randomSpec(rng)
 	if !s.LeasesAreFree && rng.IntN(3) == 0 {
-		byLock(&s)
+		randomLock(rand.New(rand.NewPCG(seed, 11)), &s)
 	}
 	s.CloudNodeLater = rand.New(rand.NewPCG(seed, 3)).IntN(3) == 0
 	s.Interventions = helpfulPeople(rng, s)
@@ -174,6 +174,16 @@ func randomScenario(seed uint64) Scenario {
 		})
 	}
 	return s
+}
+
+// randomLock draws in which minors the managers have the lock. The API servers of an owner have no gates that would change.
+func randomLock(rng *rand.Rand, s *Scenario) {
+	if len(s.Gates) > 0 || rng.IntN(2) == 0 {
+		byLock(s)
+		return
+	}
+	acrossMinors(s)
+	s.APIServers, s.Owner = 1+rng.IntN(3), simulation.Owner(rng.IntN(2))
 }
 
 // randomBeside draws whose kube-apiserver and kube-scheduler are, where they are Deployments.

@@ -41,6 +41,9 @@ type Scenario struct {
 	KCMReplicas int
 	// Beside are those of kube-apiserver and kube-scheduler that are Deployments, where that is otherwise.
 	Beside map[string]ucv1.ComponentOwnership
+	// APIServers is the number of kube-apiservers that an owner upgrades in the middle of a hand-over across minors.
+	APIServers int
+	Owner      simulation.Owner
 	// Pools are the MachineDeployments, with all their Machines up.
 	Pools []Pool
 	// Standalone names Machines without a MachineSet.

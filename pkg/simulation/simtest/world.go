@@ -11,6 +11,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
@@ -49,6 +50,10 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 	w.Addons.Probe = simulation.NewAddonSet(outcome.ProbeSet, "Deployment", "Lease")
 	makeCluster(w)
 	makeControlPlane(w)
+	for range scenario.APIServers {
+		w.APIServers.Minors = append(w.APIServers.Minors, observation.MinorOf(w.Cluster.Spec.Version))
+	}
+	w.APIServers.Owner = scenario.Owner
 	makeMachines(w)
 	makeClasses(w)
 	for i := range scenario.Services {
