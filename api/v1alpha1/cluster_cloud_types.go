@@ -15,7 +15,8 @@ type CloudSpec struct {
 	ConfigSecretRef SecretReference `json:"configSecretRef,omitzero"`
 
 	// clusterName is the value of --cluster-name, which load balancer names derive from. Immutable once set. Default:
-	// what the in-tree KCM uses, so that a migrated cluster keeps its load balancers.
+	// what the in-tree KCM uses, so that a migrated cluster keeps its load balancers. Another name is refused at the start of a
+	// migration, unless the in-tree provider names no load balancer after it, as with OpenStack.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

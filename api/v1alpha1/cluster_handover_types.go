@@ -78,7 +78,9 @@ type HandoverSpec struct {
 	// +optional
 	RollbackAddons bool `json:"rollbackAddons,omitempty"`
 
-	// pauseBeforePointOfNoReturn waits before the controller's first step that cannot be rolled back, until it is false.
+	// pauseBeforePointOfNoReturn waits before the controller's first step that cannot be rolled back, until it is false. Others
+	// pass that point at any time, such as a volume that the CSI driver makes, or a load balancer of another Service: from then on
+	// it holds nothing back. status.handover.pointOfNoReturn says so.
 	// +optional
 	PauseBeforePointOfNoReturn bool `json:"pauseBeforePointOfNoReturn,omitempty"`
 

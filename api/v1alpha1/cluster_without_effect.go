@@ -34,7 +34,7 @@ func (c *Cluster) FieldsWithoutEffect() []FieldWithoutEffect {
 			Message: "spec.cloud.clusterName " + wanted +
 				" has no effect on a migration that has started: the CCM keeps the name in status.inherited.",
 			Action: "Set it to " + inherited.ClusterName +
-				": after a rollback, another name than that of kube-controller-manager blocks the next start.",
+				": after a rollback, another name than that of kube-controller-manager can block the next start.",
 		})
 	}
 	return fields

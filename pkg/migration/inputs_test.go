@@ -144,6 +144,14 @@ func TestFindingsAboutKCM(t *testing.T) {
 			given: fresh, when: func(o *Observation) { o.Cluster.Spec.Cloud.ClusterName = "other" },
 			step: ucv1.StepPreflight, fails: ucv1.InputInvalidReason, says: []string{"spec.cloud.clusterName is other", "uses prod"},
 		},
+		"another cluster name costs nothing where the in-tree provider finds nothing by it": {
+			given: fresh, when: func(o *Observation) {
+				o.Cluster.Spec.Cloud.ClusterName = "other"
+				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName = true })
+			},
+			step: ucv1.StepPreflight, action: outcome.ActionRecord,
+			facts: func(g Gomega, f ucv1.Facts) { g.Expect(f.Inherited.ClusterName).To(Equal("other")) },
+		},
 		"the default cluster name of KCM is kubernetes": {
 			given: fresh, when: func(o *Observation) {
 				kcmArguments(func(flags map[string]string) { delete(flags, "cluster-name") })(o)
@@ -232,6 +240,14 @@ func TestInherit(t *testing.T) {
 			flags: map[string]string{"cloud-provider": "openstack", "allocate-node-cidrs": "true", "configure-cloud-routes": "false"},
 			want: ucv1.InheritedConfiguration{
 				ClusterUID: "cluster", ClusterName: "kubernetes", AllocateNodeCIDRs: true, Loops: []string{
+					observation.CloudNodeLifecycleLoop, observation.ServiceLoop,
+				},
+			},
+		},
+		"a name in the spec comes before that of KCM": {
+			flags: map[string]string{"cloud-provider": "openstack", "cluster-name": "prod"}, cluster: "mine",
+			want: ucv1.InheritedConfiguration{
+				ClusterUID: "cluster", ClusterName: "mine", Loops: []string{
 					observation.CloudNodeLifecycleLoop, observation.ServiceLoop,
 				},
 			},

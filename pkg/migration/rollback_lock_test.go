@@ -269,3 +269,21 @@ func TestTheLockOfSomeoneElseStaysInKCM(t *testing.T) {
 		})
 	}
 }
+
+// TestALockWithoutItsFileLeavesKCM: with another protocol it is someone else's.
+func TestALockWithoutItsFileLeavesKCM(t *testing.T) {
+	for protocol, removed := range map[ucv1.HandoverProtocol]bool{ucv1.LeaderMigrationProtocol: true, ucv1.FencedProtocol: false} {
+		t.Run(string(protocol), func(t *testing.T) {
+			o := lockedQuiet()
+			o.Cluster.Status.Handover.Protocol = protocol
+			edit(&o.ControlPlane, func(c *observation.ControlPlane) {
+				c.KCM.Arguments.Flags = maps.Clone(c.KCM.Arguments.Flags)
+				c.KCM.Arguments.Flags["enable-leader-migration"], c.KCM.Arguments.Flags["controllers"] = "true", "*,-service"
+				delete(c.KCM.Arguments.Flags, "leader-migration-config")
+			})
+			change := Decide(o, noon()).Next().Arguments
+			NewWithT(t).Expect(change).NotTo(BeNil())
+			NewWithT(t).Expect(slices.Contains(change.Remove, "enable-leader-migration")).To(Equal(removed), "%+v", change)
+		})
+	}
+}

@@ -196,7 +196,7 @@ func fence() []mutant {
 			"loops.fenceHolds", returns("FenceIneffectiveReason", `outcome.Holds(ucv1.HoldsReason, "")`)),
 		in("2 fence", "a fence that stands open counts although KCM runs loops", "loops.openFenceHolds", always("==")),
 		in("2 fence", "the fence is opened while a Node is NotReady", "loops.fenceOpen", never("NodesReady")),
-		in("2 names", "load balancers are named again", "start.Inherit", instead("KCMClusterName", `"kubernetes"`)),
+		in("2 names", "load balancers are named again", "start.Inherit", instead("CCMClusterName", `"kubernetes"`)),
 	}
 }
 

@@ -59,8 +59,11 @@ func rollback() []mutant {
 func rolledBackLock() []mutant {
 	const rule = "2 rollback"
 	return []mutant{
-		in(rule, "the lock stays in KCM in a rollback", "rollback.givenBack", never("LockPath")),
-		in(rule, "the lock of someone else is taken out", "rollback.givenBack", judged("LockPath", `path != ""`)),
+		in(rule, "the lock stays in KCM in a rollback", "rollback.oursIsLeft", never("LockPath")),
+		in(rule, "the lock of someone else is taken out", "rollback.oursIsLeft", judged("LockPath", `path != ""`)),
+		inTables(rule, "a lock without its file stays in KCM in a rollback", "rollback.oursIsLeft", never("KeepsLock")),
+		inTables(rule, "a lock is taken out that this protocol never put in", "rollback.oursIsLeft",
+			without("LeaderMigrationProtocol")),
 		in(rule, "who gives KCM the lock again is fought", "rollback.loopsOn", never("LoopsOnAt -off")),
 		in(rule, "something of the lock is left behind", "rollback.Lock", negated("FinishedAt")),
 		in(rule, "the CCM that goes keeps the lock", "start.WantsLock", without("Withdrawn")),

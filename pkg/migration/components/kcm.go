@@ -1,6 +1,9 @@
 package components
 
 import (
+	"cmp"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
@@ -26,6 +29,11 @@ func KCMClusterName(arguments observation.Arguments) string {
 		return name
 	}
 	return "kubernetes"
+}
+
+// CCMClusterName is the name that the CCM gets. Another one than KCM's is refused where load balancers are found by it.
+func CCMClusterName(cluster *ucv1.Cluster, arguments observation.Arguments) string {
+	return cmp.Or(cluster.Spec.Cloud.ClusterName, KCMClusterName(arguments))
 }
 
 // KCMReference is the Deployment of kube-controller-manager, whether it exists or not.

@@ -78,8 +78,10 @@ type NodeDetail struct {
 type Service struct {
 	Namespace, Name string
 	// Class of the load balancer; with one it is none of the cloud provider's.
-	Class     string
-	Ingress   []string
+	Class   string
+	Ingress []string
+	// Marked says that the CCM of OpenStack has written an annotation of its own: it has led here before.
+	Marked    bool
 	Deleting  bool
 	CreatedAt time.Time
 }

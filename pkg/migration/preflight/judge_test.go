@@ -133,7 +133,7 @@ func TestFindingsHaveAStableOrder(t *testing.T) {
 func stories() map[string]story {
 	all := map[string]story{}
 	for _, family := range []map[string]story{
-		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), machineStories(),
+		nodeStories(), nodeNameStories(), volumeStories(), storageStories(), serviceStories(), clusterNameStories(), machineStories(),
 		poolStories(), disruptionStories(),
 		controlPlaneStories(),
 		flagStories(), networkStories(), accessStories(), versionStories(), fieldStories(), settingStories(),

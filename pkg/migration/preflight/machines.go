@@ -208,15 +208,15 @@ func budgetName(budget Budget) observation.Ref {
 
 func (b Budget) spent() bool { return !b.Stale && b.Expected > 0 && b.Allowed == 0 }
 
-// neverAllows: after -skip-eviction-after, two hours by default, the machine-controller evicts no more and deletes the instance. On
-// vSphere it deletes pods whose volumes are attached in its first pass, and no instance that still has a VolumeAttachment:
+// neverAllows: after -skip-eviction-after, two hours by default, the machine-controller evicts no more and deletes the instance.
+// On vSphere it deletes pods whose volumes are attached in its first pass, and no instance that still has a VolumeAttachment:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L626-L642
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/node/poddeletion/pod_deletion.go#L185
 func neverAllows(o Facts, _ time.Time) []observation.Finding {
 	then := "draining their Nodes waits until the machine-controller uses force, after two hours"
 	if o.Provider.Value().DetachesFirst {
-		then = "the machine-controller deletes those with attached volumes at once, tries to evict the others for two hours, and then " +
-			"deletes the instance when no volume is attached to it"
+		then = "the machine-controller deletes those with attached volumes at once, tries to evict the others for two hours, and " +
+			"then deletes the instance when no volume is attached to it"
 	}
 	return about(chosen(o.Budgets.Value(), budgetName, func(b Budget) bool { return b.spent() && b.Healthy >= b.Expected }),
 		"All of their pods are healthy, and no one of them may be evicted: "+then, "Add a replica, or let them allow one disruption.")
@@ -231,8 +231,8 @@ func exhausted(o Facts, _ time.Time) []observation.Finding {
 // quotaUnknown is honest about what no API of Kubernetes tells. Without Machines to replace nothing is rolled. A Machine that is
 // being deleted keeps its instance while it is drained, and its MachineSet makes another one meanwhile, also with maxSurge 0:
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L344
-// At worst all new ones are there before the first old one is gone. Those that go already before the roll are not added: the cloud
-// counts them itself when it is asked for room, and until the roll they only become fewer.
+// At worst all new ones are there before the first old one is gone. Those that go already before the roll are not added: the
+// cloud counts them itself when it is asked for room, and until the roll they only become fewer.
 func quotaUnknown(o Facts) string {
 	extra, replaced := 0, 0
 	for _, pool := range o.Pools.Value() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/components"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
@@ -52,6 +53,14 @@ func serviceChecks() []check {
 			unseen: func(o Facts) string {
 				return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider), unseenServices(o))
 			}, find: defaultName,
+		},
+		{
+			id: "ClusterNameMarked", severity: observation.Blocking,
+			means: "A CCM has put its cluster name on load balancers before, and spec.cloud.clusterName may be another: it then " +
+				"refuses to change them.",
+			unseen: func(o Facts) string {
+				return cmp.Or(unseenControlPlane(o), unseen("the catalogue", o.Provider), unseenServices(o))
+			}, find: markedNames,
 		},
 	}
 }
@@ -124,14 +133,21 @@ func ensuredServices(o Facts, _ time.Time) []observation.Finding {
 // has it for good.
 func defaultName(o Facts, _ time.Time) []observation.Finding {
 	kcm, provider := o.ControlPlane.Value().KCM, o.Provider.Value()
-	name, given := kcm.Arguments.Flag("cluster-name")
 	switch {
-	case given && name != "kubernetes":
+	case components.CCMClusterName(o.Cluster, kcm.Arguments) != "kubernetes":
 		return nil
+	case provider.FreesClusterName && o.Cluster.Spec.Cloud.ClusterName != "":
+		return severe(observation.Blocking, []observation.Finding{{
+			Message: "The CCM names load balancers after spec.cloud.clusterName, kubernetes, and takes over those of another cluster " +
+				"of the project with that name.",
+			Action: "The field is immutable, and nothing was changed yet: delete the Cluster, and create it with a name that no " +
+				"other cluster of the project has.",
+		}})
 	case provider.FreesClusterName:
 		return severe(observation.Blocking, about([]observation.Ref{kcm.Ref}, "The CCM names load balancers after its cluster name, "+
-			"kubernetes by default, and takes over those of another cluster of the project with that name", "Set --cluster-name "+
-			"there to a name that no other cluster of the project has; the in-tree provider looks for nothing by that name."))
+			"kubernetes by default, and takes over those of another cluster of the project with that name", "Set "+
+			"spec.cloud.clusterName, or --cluster-name there, to a name that no other cluster of the project has; the in-tree "+
+			"provider looks for nothing by that name."))
 	case len(o.loadBalancers()) == 0 || !provider.SharesLoadBalancerNames:
 		return nil
 	}
@@ -141,4 +157,19 @@ func defaultName(o Facts, _ time.Time) []observation.Finding {
 		Action: "Make sure that no other cluster in the project has load balancers of that name; it cannot be changed without " +
 			"making them again.",
 	}}
+}
+
+// markedNames is about a migration that was rolled back. The CCM of OpenStack tags listeners with a name of the cluster and the
+// Service, and refuses the ports of those that have another one only. Which name it had no one remembers then.
+// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go#L1883-L1899
+func markedNames(o Facts, _ time.Time) []observation.Finding {
+	arguments, name := o.ControlPlane.Value().KCM.Arguments, o.Cluster.Spec.Cloud.ClusterName
+	same := components.CCMClusterName(o.Cluster, arguments) == components.KCMClusterName(arguments)
+	if same || !o.Provider.Value().FreesClusterName {
+		return nil
+	}
+	return about(chosen(o.loadBalancers(), serviceName, func(s Service) bool { return s.Marked }),
+		"A CCM has put its cluster name on their load balancers before, and refuses their ports if that was another one than "+
+			"spec.cloud.clusterName, "+name, "Accept this finding if that CCM had this name; else delete the Cluster, and create "+
+			"it without the field.")
 }

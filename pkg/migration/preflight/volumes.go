@@ -87,8 +87,8 @@ func untranslatable(o Facts, _ time.Time) []observation.Finding {
 	return slices.Concat(
 		about(chosen(o.Volumes.Value(), volumeName, func(v Volume) bool { return v.Untranslatable }),
 			"CSI migration cannot translate them, so the CSI driver does not serve them", "Copy the data to a volume of the CSI driver."),
-		about(o.Pods.Value().Untranslatable, "They have a volume without a PersistentVolume that CSI migration cannot translate, so the "+
-			"CSI driver does not serve it", "Copy the data to a volume of the CSI driver, and give them a claim of that."),
+		about(o.Pods.Value().Untranslatable, "They have a volume without a PersistentVolume that CSI migration cannot translate, so "+
+			"the CSI driver does not serve it", "Copy the data to a volume of the CSI driver, and give them a claim of that."),
 	)
 }
 

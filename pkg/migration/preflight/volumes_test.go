@@ -140,12 +140,43 @@ func serviceStories() map[string]story {
 		},
 		"there are load balancers":      {id: "LoadBalancersEnsured", wrong: fine, severity: observation.Info, says: "starts: 1.", without: noServicesSeen},
 		"there are many load balancers": {id: "LoadBalancersEnsured", wrong: many, severity: observation.Warning, says: "rate limit", without: noServicesSeen},
+	}
+}
+
+func clusterNameStories() map[string]story {
+	web := []string{"Service default/web"}
+	fine := service(func(*Service) {})
+	noServicesSeen := func(o *Facts) { blind(&o.Services) }
+	return map[string]story{
 		"load balancers will have the default name, and it can still be changed": {
 			id: "ClusterNameDefault", wrong: func(o *Facts) {
 				kcm(map[string]string{"cluster-name": "kubernetes"})(o)
 				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName, p.SharesLoadBalancerNames = true, false })
 			}, severity: observation.Blocking, objects: []string{"Deployment user-alpha/kube-controller-manager"},
 			says: "takes over those of another cluster", without: noControlPlaneSeen,
+		},
+		"load balancers will have the default name by the spec": {
+			id: "ClusterNameDefault", given: func(o *Facts) {
+				kcm(map[string]string{"cluster-name": "kubernetes"})(o)
+				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName, p.SharesLoadBalancerNames = true, false })
+				o.Cluster.Spec.Cloud.ClusterName = "alpha"
+			}, wrong: func(o *Facts) { o.Cluster.Spec.Cloud.ClusterName = "kubernetes" }, severity: observation.Blocking,
+			says: "delete the Cluster", without: noControlPlaneSeen,
+		},
+		"a CCM has put another name on load balancers": {
+			id: "ClusterNameMarked", given: func(o *Facts) {
+				service(func(s *Service) { s.Marked = true })(o)
+				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName = true })
+			}, wrong: func(o *Facts) { o.Cluster.Spec.Cloud.ClusterName = "other" }, severity: observation.Blocking, objects: web,
+			says: "refuses their ports", without: noServicesSeen,
+		},
+		"a CCM was there before, and not for all": {
+			id: "ClusterNameMarked", given: func(o *Facts) {
+				fine(o)
+				edit(&o.Provider, func(p *observation.Provider) { p.FreesClusterName = true })
+				o.Cluster.Spec.Cloud.ClusterName = "other"
+			}, wrong: service(func(s *Service) { s.Marked = true }), severity: observation.Blocking, objects: web,
+			says: "spec.cloud.clusterName, other", without: noControlPlaneSeen,
 		},
 		"load balancers have the default name": {
 			id: "ClusterNameDefault", given: fine, wrong: kcm(map[string]string{"cluster-name": "kubernetes"}),

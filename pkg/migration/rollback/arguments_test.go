@@ -7,6 +7,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/handover"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/pass"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
@@ -35,13 +36,18 @@ func TestTheLockLeavesKCMWithItsLoopsInOneChange(t *testing.T) {
 			nil,
 			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
 		},
+		"a lock without its file": {
+			bare(inTree()), nil,
+			&outcome.ArgumentChange{Remove: []string{"enable-leader-migration", "leader-migration-config"}, Unmount: true},
+		},
 		"the lock of someone else": {
 			observation.Arguments{Flags: map[string]string{"cloud-provider": "openstack", "leader-migration-config": "/theirs"}}, nil, nil,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(givenBack(observation.Component{Arguments: test.arguments}, test.kept)).To(Equal(test.want))
+			in := pass.Input{Facts: ucv1.Facts{Handover: &ucv1.HandoverStatus{Protocol: ucv1.LeaderMigrationProtocol}}}
+			NewWithT(t).Expect(givenBack(in, observation.Component{Arguments: test.arguments}, test.kept)).To(Equal(test.want))
 		})
 	}
 }
@@ -85,6 +91,12 @@ func inTree() observation.Arguments {
 func silentArguments() observation.Arguments {
 	arguments := inTree()
 	arguments.Flags["controllers"] += ",-cloud-node-lifecycle,-route,-service"
+	return arguments
+}
+
+// bare are arguments with the lock that an edit took the file of.
+func bare(arguments observation.Arguments) observation.Arguments {
+	arguments.Flags["enable-leader-migration"] = "true"
 	return arguments
 }
 

@@ -60,7 +60,7 @@ func loopsAsBefore(in pass.Input, kcm observation.Component) outcome.Outcome {
 	if in.Cluster.Spec.ControlPlane.Instructed() {
 		return loopsOnByOthers(in, kcm, kept)
 	}
-	if change := givenBack(kcm, kept); change != nil {
+	if change := givenBack(in, kcm, kept); change != nil {
 		return loopsOn(in, kcm, *change)
 	}
 	if handover := in.Facts.Handover; (handover.LoopsOffAt != nil || handover.LockArmedAt != nil) &&
@@ -74,7 +74,7 @@ func loopsAsBefore(in pass.Input, kcm observation.Component) outcome.Outcome {
 }
 
 // givenBack is what gives KCM its loops of before and takes the migration lock away, in one change; nil when it is so.
-func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome.ArgumentChange {
+func givenBack(in pass.Input, kcm observation.Component, kept *ucv1.OriginalArguments) *outcome.ArgumentChange {
 	change := &outcome.ArgumentChange{Target: kcm.Ref, Container: kcm.Container}
 	switch {
 	case kept == nil || slices.Equal(kcm.Arguments.CloudLoops(), withControllers(kcm, kept.Controllers).CloudLoops()):
@@ -83,13 +83,24 @@ func givenBack(kcm observation.Component, kept *ucv1.OriginalArguments) *outcome
 	default:
 		change.Set = []outcome.Flag{{Name: "--controllers", Value: *kept.Controllers}}
 	}
-	if path, _ := kcm.Arguments.Flag("leader-migration-config"); path == handover.LockPath {
+	if oursIsLeft(in, kcm.Arguments) {
 		components.Disarm(change)
 	}
 	if len(change.Set)+len(change.Remove) == 0 {
 		return nil
 	}
 	return change
+}
+
+// oursIsLeft says that the arguments have our lock, or what an edit left of it. A bare --enable-leader-migration is upstream's
+// default lock, of the same name as ours: the KCM that leads would hold it, and row Lock would wait for its Lease without end.
+// KCM was refused when it had the flag before, so nothing is taken that was there. Another path is someone else's, and stays.
+// https://github.com/kubernetes/controller-manager/blob/v0.30.14/pkg/leadermigration/config/default.go
+func oursIsLeft(in pass.Input, arguments observation.Arguments) bool {
+	if path, given := arguments.Flag("leader-migration-config"); given {
+		return path == handover.LockPath
+	}
+	return in.Facts.Handover.Protocol == ucv1.LeaderMigrationProtocol && handover.KeepsLock(arguments)
 }
 
 // loopsOn does not fight: what is different again although we gave it back is someone else's will.
@@ -143,7 +154,7 @@ func loopsOnByOthers(in pass.Input, kcm observation.Component, kept *ucv1.Origin
 		return out
 	}
 	back := func(target observation.Component) (*outcome.ArgumentChange, string) {
-		return givenBack(target, kept), ""
+		return givenBack(in, target, kept), ""
 	}
 	out := components.EveryTarget(in, []observation.Component{kcm}, back, "")
 	if out.Holds && in.Facts.Rollback.LoopsOnAt == nil {

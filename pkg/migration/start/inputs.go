@@ -275,8 +275,8 @@ func checkKCMArguments(in pass.Input, kcm observation.Component) *observation.Fi
 				"with the right provider.",
 		)
 	}
-	wanted := in.Cluster.Spec.Cloud.ClusterName
-	if used := components.KCMClusterName(kcm.Arguments); len(loops) > 0 && wanted != "" && wanted != used {
+	used, wanted := components.KCMClusterName(kcm.Arguments), components.CCMClusterName(in.Cluster, kcm.Arguments)
+	if len(loops) > 0 && wanted != used && !provider.FreesClusterName {
 		return blocking(
 			FindingClusterName,
 			ucv1.InputInvalidReason,

@@ -44,7 +44,7 @@ func start(in pass.Input) outcome.Outcome {
 func Inherit(cluster *ucv1.Cluster, arguments observation.Arguments) *ucv1.InheritedConfiguration {
 	cidr, _ := arguments.Flag("cluster-cidr")
 	inherited := &ucv1.InheritedConfiguration{
-		ClusterName:       components.KCMClusterName(arguments),
+		ClusterName:       components.CCMClusterName(cluster, arguments),
 		ClusterCIDR:       cidr,
 		ClusterUID:        string(cluster.UID),
 		AllocateNodeCIDRs: arguments.True("allocate-node-cidrs", false),
@@ -55,9 +55,6 @@ func Inherit(cluster *ucv1.Cluster, arguments observation.Arguments) *ucv1.Inher
 		inherited.Loops = []string{observation.CloudNodeLifecycleLoop, observation.ServiceLoop}
 		if inherited.AllocateNodeCIDRs && arguments.True("configure-cloud-routes", false) {
 			inherited.Loops = []string{observation.CloudNodeLifecycleLoop, observation.RouteLoop, observation.ServiceLoop}
-		}
-		if name := cluster.Spec.Cloud.ClusterName; name != "" {
-			inherited.ClusterName = name
 		}
 	}
 	for _, loop := range inherited.Loops {

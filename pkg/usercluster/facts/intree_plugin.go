@@ -50,8 +50,8 @@ func inlineTranslatable(volume *corev1.Volume, namespace string) bool {
 	})
 }
 
-// translates takes a panic for a refusal: the library panics for a volume of vSphere in a pod that has a storagePolicyName, and a pod
-// of a tenant must end neither this pass nor the manager.
+// translates takes a panic for a refusal: the library panics for a volume of vSphere in a pod that has a storagePolicyName, and a
+// pod of a tenant must end neither this pass nor the manager.
 // https://github.com/kubernetes/csi-translation-lib/blob/v0.36.4/plugins/vsphere_volume.go#L149-L151
 func translates(translate func() error) (translated bool) {
 	defer func() {

@@ -22,6 +22,9 @@ const (
 	// cleanupFinalizer keeps a Service until its load balancer is deleted:
 	// https://github.com/kubernetes/cloud-provider/blob/v0.30.14/service/helpers/helper.go
 	cleanupFinalizer = "service.kubernetes.io/load-balancer-cleanup"
+	// loadBalancerID is what the CCM of OpenStack writes when it has ensured a load balancer:
+	// https://github.com/kubernetes/cloud-provider-openstack/blob/v1.25.6/pkg/openstack/loadbalancer.go#L2082
+	loadBalancerID = "loadbalancer.openstack.org/load-balancer-id"
 )
 
 // NodeDetails are what preflight asks of Nodes beside what each pass reads.
@@ -80,6 +83,7 @@ func (p *Preflight) loadBalancers(ctx context.Context) observation.Observed[[]pr
 					Name:      service.Name,
 					Class:     ptr.Deref(service.Spec.LoadBalancerClass, ""),
 					Ingress:   toLoadBalancer(service).Ingress,
+					Marked:    service.Annotations[loadBalancerID] != "",
 					Deleting:  service.DeletionTimestamp != nil,
 					CreatedAt: service.CreationTimestamp.Time,
 				}))

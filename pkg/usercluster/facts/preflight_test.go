@@ -346,3 +346,19 @@ func byReason(ctx context.Context, c client.WithWatch, list client.ObjectList, o
 	events.Items = kept
 	return nil
 }
+
+func TestAServiceShowsThatTheCCMOfOpenStackWasThere(t *testing.T) {
+	g := NewWithT(t)
+	service := func(name string, annotations map[string]string) *corev1.Service {
+		return &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: annotations},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer},
+		}
+	}
+	s, _ := readerWith(interceptor.Funcs{}, service("marked", map[string]string{loadBalancerID: "1"}), service("other", nil))
+	services, known := NewPreflight(Options{Client: s.client}, s).loadBalancers(t.Context()).Get()
+	g.Expect(known).To(BeTrue())
+	g.Expect(services).To(ConsistOf(
+		And(HaveField("Name", "marked"), HaveField("Marked", true)), And(HaveField("Name", "other"), HaveField("Marked", false)),
+	))
+}

@@ -77,6 +77,11 @@ func hazards() []manifest.Hazard {
 				"label instance.hetzner.cloud/provided-by. One that is renamed in Robot is taken for gone, and its Node is deleted.",
 			Link: csiSource + "docs/kubernetes/explanation/integration-with-robot-servers.md",
 		}, {
+			Text: "The zone labels of a Node hold the name of a data center, which the cloud no longer has: the CCM makes it up from " +
+				"the location, and its next major release sets none on new Nodes. Select by topology.kubernetes.io/region, the " +
+				"location, instead.",
+			Link: ccmSource + "docs/guides/zone-label.md",
+		}, {
 			Text: "A Node whose kubelet first started without --cloud-provider=external is never initialized. Make it again.",
 			Link: ccmSource + "docs/guides/quickstart.md",
 		}, {

@@ -42,7 +42,8 @@ func (a *Adapter) Pools(ctx context.Context) observation.Observed[[]preflight.Po
 
 func toPool(object *unstructured.Unstructured) preflight.Pool {
 	pool := preflight.Pool{
-		Ref: reads.RefOf(object), Tool: strings.Join(ownership.Tools(object), ", "), Replicas: replicasOf(object), Surge: surgeOf(object),
+		Ref: reads.RefOf(object), Tool: strings.Join(ownership.Tools(object), ", "),
+		Replicas: replicasOf(object), Surge: surgeOf(object),
 	}
 	for annotation := range object.GetAnnotations() {
 		// https://github.com/kubernetes/autoscaler/blob/cluster-autoscaler-1.30.0/cluster-autoscaler/cloudprovider/clusterapi/README.md
