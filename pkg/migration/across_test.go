@@ -148,15 +148,17 @@ func TestAcrossMinorsTheUpgradeIsAllowedWhenKCMHasTheLock(t *testing.T) {
 	})
 }
 
+// server changes what is seen of kube-apiserver.
+func server(change func(*observation.Component)) func(*Observation) {
+	return func(o *Observation) {
+		edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.Neighbors[0].Component) })
+	}
+}
+
 func TestAcrossMinorsTheCCMWaitsForEveryAPIServer(t *testing.T) {
 	waits := func(change func(*Observation), says ...string) decision {
 		return decision{
 			given: upgraded, when: change, step: ucv1.StepHandover, line: "APIServersUpgraded", wait: ucv1.UpgradeRequiredReason, says: says,
-		}
-	}
-	server := func(change func(*observation.Component)) func(*Observation) {
-		return func(o *Observation) {
-			edit(&o.ControlPlane, func(c *observation.ControlPlane) { change(&c.Neighbors[0].Component) })
 		}
 	}
 	runDecisions(t, map[string]decision{
@@ -186,6 +188,11 @@ func TestAcrossMinorsTheCCMWaitsForEveryAPIServer(t *testing.T) {
 			given: upgraded, when: func(o *Observation) { o.ServerVersion = observation.Unknown[string]("timeout") },
 			step: ucv1.StepHandover, line: "APIServersUpgraded", wait: ucv1.CouldNotLookReason,
 		},
+	})
+}
+
+func TestAcrossMinorsTheCCMComesWhenEveryAPIServerIsUpgraded(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"the same image may come from two mirrors": {
 			given: upgraded, when: func(o *Observation) {
 				apiServers(o, "a/kube-apiserver@sha256:1", "b/kube-apiserver@sha256:1")

@@ -31,7 +31,8 @@ const (
 func (as *APIServers) step() {
 	cluster := as.w.Cluster
 	minor := handover.UpgradeMinor(cluster.Status.Facts)
-	if as.Owner == Away || len(as.Minors) == 0 || minor == 0 || cluster.Status.Rollback != nil || cluster.Spec.Handover.Rollback || as.w.Rng.IntN(4) > 0 {
+	goesBack := cluster.Status.Rollback != nil || cluster.Spec.Handover.Rollback
+	if as.Owner == Away || minor == 0 || goesBack || as.w.Rng.IntN(4) > 0 {
 		return
 	}
 	old := slices.IndexFunc(as.Minors, func(m int) bool { return m != minor })

@@ -73,8 +73,8 @@ func Guarded(in pass.Input) outcome.Outcome {
 	return start.AloneStill(in, out)
 }
 
-// failAfterDeadline turns a wait that lasts too long into a failure, unless a person asked for it: from when the loops are off in a
-// part of KCM, no one may be running them.
+// failAfterDeadline turns a wait that lasts too long into a failure, unless a person asked for it: from when the loops are off in
+// a part of KCM, no one may be running them.
 func failAfterDeadline(in pass.Input, out outcome.Outcome) outcome.Outcome {
 	started := components.WaitingSince(in)
 	if out.Wait == nil || out.Wait.Unknown || started == nil || in.Now.Sub(*started) <= in.Deadlines.Handover ||

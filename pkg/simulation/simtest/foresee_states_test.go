@@ -41,14 +41,16 @@ func planAndRun(t *testing.T, seed uint64) error {
 		scenario.Faults = Faults{}
 	}
 	scenario.InTreeProfiles = nil // No one can tell before the data is written, and the person who fixes it is not there.
+	if scenario.APIServers > 0 {
+		scenario.Owner, scenario.WaitsFor = simulation.Away, ucv1.UpgradeRequiredReason // A plan upgrades nothing.
+	}
 	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
-	at, what := 5+rng.IntN(400), rng.IntN(8)
-	for w.Ticks() < at || w.unsettled() || w.controller.pending != nil || what == 0 && w.Ticks() < at+600 && w.rolls() {
+	for at := 5 + rng.IntN(400); w.Ticks() < at || w.unsettled() || w.controller.pending != nil; {
 		if err := w.round(); err != nil {
 			return err
 		}
 	}
-	w.ask(what)
+	w.ask(rng.IntN(8))
 	w.Say("plan: at step %s", w.last.Step)
 	future := simulation.Foresee(StartOf(w))
 	done, err := w.goOn()
@@ -66,12 +68,6 @@ func planAndRun(t *testing.T, seed uint64) error {
 		)
 	}
 	return nil
-}
-
-// rolls says that the machine-controller is in the middle of something. How far it comes before a rollback restarts it, and it has its
-// Lease again, no plan can know.
-func (w *World) rolls() bool {
-	return slices.ContainsFunc(w.Machines.Deployments, func(d *simulation.MachineDeployment) bool { return busy(w, d) })
 }
 
 // ask is what a person asks for before the plan is made.

@@ -32,7 +32,7 @@ func TestProofOfSilence(t *testing.T) {
 		},
 		"where the CCM's Lease is free its workload comes last": {
 			scenario: with(func(s *Scenario) { s.LeasesAreFree = true }), ends: ucv1.StepFinished,
-			says: []string{"KCM is silent and the CCM's workload may start"},
+			says: []string{"Recording that the CCM's workload may start"},
 		},
 		"a process that outlives its pod keeps the CCM's workload away": {
 			scenario: with(func(s *Scenario) {

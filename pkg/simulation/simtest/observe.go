@@ -37,7 +37,6 @@ func FactNames() []string {
 		"Measured",
 		"Gone",
 		"Bootstraps",
-		"ServerVersion",
 	}
 }
 

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -67,6 +68,9 @@ type Scenario struct {
 	// MaxTicks bounds the run; default is 900.
 	MaxTicks int
 }
+
+// version is that of Kubernetes at first, which KCM keeps.
+func (s Scenario) version() string { return cmp.Or(s.Version, "v1.30.14") }
 
 // Pool is a MachineDeployment of a scenario.
 type Pool struct {

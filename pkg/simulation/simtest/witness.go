@@ -29,6 +29,10 @@ func (f fate) Looks(o *observation.Observation) {
 			Forget(o, fact)
 		}
 	}
+	// The other facts are lost in the same worlds as before there was an upgrade.
+	if len(w.APIServers.Minors) > 0 && w.faulty() && w.Chance(w.scenario.Faults.Unknown) {
+		Forget(o, "ServerVersion")
+	}
 }
 
 // Killed ends the controller by chance, and where the scenario says.

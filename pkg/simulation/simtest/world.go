@@ -74,17 +74,13 @@ func NewWorld(rng *rand.Rand, scenario Scenario) *World {
 
 func makeCluster(w *World) {
 	s := w.scenario
-	version := s.Version
-	if version == "" {
-		version = "v1.30.14"
-	}
 	w.Cluster = &ucv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: s.Name, Namespace: "user-" + s.Name, UID: types.UID("uid-" + s.Name), Generation: 1,
 			CreationTimestamp: metav1.NewTime(w.Now),
 		},
 		Spec: ucv1.ClusterSpec{
-			Version: version,
+			Version: s.version(),
 			Cloud: ucv1.CloudSpec{
 				ProviderName: "simcloud", ConfigSecretRef: ucv1.SecretReference{Name: s.Name + "-cloud-config"},
 			},
