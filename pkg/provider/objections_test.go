@@ -107,3 +107,9 @@ func TestSwitchingTheFeatureOnIsAMigration(t *testing.T) {
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", true))).To(BeEmpty(), "created with it, it is external")
 	g.Expect(catalogue.Objections(nil, clusterOf("1.26.15", false))).To(ContainSubstring("is the last with"))
 }
+
+func TestGatesOfTheMinorBeforeLeaveToo(t *testing.T) {
+	g := NewWithT(t)
+	facts, _ := everyProvider().Facts("openstack", "1.26.15")
+	g.Expect(facts.RetiredGates).To(ContainElements("CSIMigration", "CSIMigrationOpenStack"), "KCM may be of 1.25, and follows")
+}
