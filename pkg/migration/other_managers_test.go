@@ -97,6 +97,12 @@ func TestOtherManagersThatDoNotStandAgainstTheStart(t *testing.T) {
 			o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
 			beside(func(m *observation.ForeignCCM) { m.SameName = true })(o)
 		}),
+		"across minors it would go on, too": {
+			given: wantingAcross, when: func(o *Observation) {
+				o.Cluster.Spec.Addons.Adoption = ucv1.Adopt
+				beside(func(m *observation.ForeignCCM) { m.SameName = true })(o)
+			}, step: ucv1.StepPreflight, fails: ucv1.ForeignObjectsReason, never: "spec.addons.adoption",
+		},
 		"under Serialized its workload would go on, so that adoption does not help": {
 			given: fresh, when: func(o *Observation) {
 				o.Cluster.Spec.Addons.Adoption, o.Cluster.Spec.Handover.Protocol = ucv1.Adopt, ucv1.SerializedProtocolChoice
