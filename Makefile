@@ -138,6 +138,8 @@ REAL := $(CURDIR)/_output/machine-controller
 .PHONY: e2e-machine-controller
 e2e-machine-controller: binaries-test ## Play the demo and the rolls with the real machine-controller in the checkout SOURCE.
 	hack/machine-controller.sh $(BIN) $(REAL) "$(SOURCE)" $(if $(OSM_SOURCE),"$(OSM_SOURCE)")
+	go test -count=1 -tags=realmachinecontroller -run 'RealMachineController' ./test/testbed/machinecontroller \
+		-args -source="$(abspath $(SOURCE))" $(if $(OSM_SOURCE),-osm-source="$(abspath $(OSM_SOURCE))")
 	$(REAL)/testbed demo $(SEEDED) $(ARGS)
 	KUBEBUILDER_ASSETS=$(REAL) go test -count=1 -timeout=60m -v ./test/e2e/roll \
 		-args -ginkgo.timeout=59m -ginkgo.label-filter='breaker || objectives || plan' $(if $(SEED),-ginkgo.seed=$(SEED))

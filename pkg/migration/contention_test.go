@@ -104,6 +104,10 @@ func TestAFenceThatSomeoneClosed(t *testing.T) {
 			},
 			step: ucv1.StepAddons, wait: ucv1.ProvingSilenceReason, says: []string{"The fence was closed by someone", "stranger_1"},
 		},
+		"one that cannot be looked at may be closed": {
+			given: rolling, when: func(o *Observation) { o.Fence = observation.Unknown[observation.Fence]("timeout") },
+			step: ucv1.StepAddons, wait: ucv1.CouldNotLookReason, says: []string{"the fence", "timeout"},
+		},
 	})
 }
 

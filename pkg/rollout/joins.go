@@ -21,7 +21,7 @@ import (
 func joiningSince(v machineView, d observation.MachineDeployment) time.Time {
 	before := v.joining[d.UID]
 	first, joined := joins(v, d)
-	again := v.lacks(d) && !before.IsZero() && !joined.After(before)
+	again := v.remakes(d) && !before.IsZero() && !joined.After(before)
 	if first.IsZero() && !again {
 		return time.Time{}
 	}
@@ -32,6 +32,15 @@ func joiningSince(v machineView, d observation.MachineDeployment) time.Time {
 		}
 	}
 	return since
+}
+
+// remakes says that the machine-controller still has to make new Machines. Where all are there and have joined, none waits for a
+// Node, however late the last one was found.
+func (v machineView) remakes(d observation.MachineDeployment) bool {
+	return slices.ContainsFunc(v.setsOf(d), func(set observation.MachineSet) bool {
+		all := v.only(set, func(observation.Machine) bool { return true })
+		return v.wanted(set) && len(all) < int(set.Replicas)
+	})
 }
 
 // joins are since when the first of the new Machines waits for its Node, zero where none does, and when the last Node of one

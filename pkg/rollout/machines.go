@@ -156,6 +156,17 @@ func (v machineView) renewed(deployment observation.MachineDeployment) int {
 	return wanted
 }
 
+// countReplaced is how many Machines it has of which the old one is gone: a new one beside it, or one that stays, replaces nothing.
+func (v machineView) countReplaced(d observation.MachineDeployment) int {
+	old := 0
+	for _, machine := range v.machinesOf(d) {
+		if !v.upToDate(machine) {
+			old++
+		}
+	}
+	return max(0, min(v.renewed(d), int(d.Replicas)-old))
+}
+
 // orphans are outdated Machines that no MachineDeployment can replace.
 func orphans(v machineView) []observation.Machine {
 	var orphans []observation.Machine

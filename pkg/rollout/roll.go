@@ -323,7 +323,7 @@ func waitingPools(in fleet) []observation.Text {
 	var rolling []observation.Text
 	for _, pool := range in.pools {
 		if d := pool.deployment; pool.state == Rolling {
-			rolling = append(rolling, observation.Say(d.Ref, fmt.Sprintf(" (%d of %d replaced)", in.view.renewed(d), d.Replicas)))
+			rolling = append(rolling, observation.Say(d.Ref, fmt.Sprintf(" (%d of %d replaced)", in.view.countReplaced(d), d.Replicas)))
 		}
 	}
 	return rolling

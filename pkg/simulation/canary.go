@@ -88,8 +88,8 @@ func (ca *Canary) Deployment() *MachineDeployment {
 
 // Has says that a Machine is the canary's.
 func (ca *Canary) Has(m *Machine) bool {
-	s, d := ca.w.Machines.SetOf(m), ca.Deployment()
-	return s != nil && d != nil && s.Deployment == d.UID
+	s := ca.w.Machines.SetOf(m)
+	return s != nil && s.ofCanary
 }
 
 // Node is nil until it has joined.
@@ -105,7 +105,7 @@ func (ca *Canary) Node() *Node {
 func (ca *Canary) observe() observation.CanaryWorkload {
 	seen := observation.CanaryWorkload{}
 	n := ca.Node()
-	serves := n != nil && n.Ready && !n.Tainted
+	serves := n != nil && n.takesCanary()
 	for _, object := range ca.Objects {
 		seen.Objects = append(seen.Objects, observation.CanaryObject{
 			Ref:           observation.Ref{Kind: object.Kind, Namespace: ucv1.CanaryNamespace, Name: ucv1.CanaryName, UID: object.uid},
@@ -123,6 +123,9 @@ func (ca *Canary) observe() observation.CanaryWorkload {
 	}
 	return seen
 }
+
+// takesCanary: its pod asks for a label that a Node has only when it was Ready.
+func (n *Node) takesCanary() bool { return n.Ready && !n.Tainted && n.labeled }
 
 func (ms *Machines) observeDrains() []observation.Drain {
 	var drains []observation.Drain

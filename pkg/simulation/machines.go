@@ -18,6 +18,10 @@ type Machines struct {
 	All         []*Machine
 	// Bootless: no new Machine gets a Node.
 	Bootless bool
+	// worker is the machine-controller that looked at everything last, at listedAt; events are those of Nodes that it has seen.
+	worker   string
+	listedAt time.Time
+	events   int
 }
 
 // Nodes of the user cluster.
@@ -27,6 +31,8 @@ type Nodes struct {
 	All []*Node
 	// joined are the Nodes by the UID of their Machine.
 	joined map[string]*Node
+	// events counts what happened to Nodes that no Machine names: that they came, and that Ready changed.
+	events int
 }
 
 // MachineDeployment with the machine-controller's semantics: a Deployment's, with its traps.
@@ -34,7 +40,9 @@ type MachineDeployment struct {
 	Name, Namespace, UID string
 	Replicas             int
 	Paused, Deleting     bool
-	deletedAt            time.Time
+	// Foreground says that it is deleted after what it has, and not before.
+	Foreground bool
+	deletedAt  time.Time
 	// cleaned says that the operating-system-manager took its finalizer away.
 	cleaned              bool
 	Restart              string
@@ -50,6 +58,7 @@ type MachineDeployment struct {
 // it is never rendered again.
 type MachineSet struct {
 	Name, UID, Deployment string
+	namespace             string
 	Restart               string
 	Revision              int
 	Replicas              int
@@ -57,7 +66,12 @@ type MachineSet struct {
 	// it was last scaled.
 	minReady, desired, most int
 	External                bool
+	ofCanary                bool
 	CreatedAt               time.Time
+	// available and ready are its status, which is as old as the last look at it.
+	available, ready int
+	seen             wakes
+	lookAt           time.Time
 }
 
 // Machine with the truth about its kubelet, which no field of the API object shows.
@@ -70,6 +84,11 @@ type Machine struct {
 	Stuck                     bool
 	// GoesFirst is the annotation that has it deleted before others of its MachineSet.
 	GoesFirst bool
+	// readied says that it has the condition Ready, and followed when its Node's Ready changed last that was looked at.
+	readied  bool
+	followed time.Time
+	// lookAt is when it is looked at again.
+	lookAt time.Time
 }
 
 // Node of the user cluster.
@@ -82,6 +101,8 @@ type Node struct {
 	External      bool
 	CSI           bool
 	instance      bool
+	// labeled says that it has what its Machine wants of it.
+	labeled bool
 	// rewritten says that it shows the addresses that the CCM sees, and not those that its kubelet does.
 	rewritten bool
 	// seen is a real one as it was observed.
@@ -102,14 +123,15 @@ func (ms *Machines) CreateSet(d *MachineDeployment) *MachineSet {
 		Name:       ms.w.ID(d.Name),
 		UID:        ms.w.ID("ms"),
 		Deployment: d.UID,
+		namespace:  d.Namespace,
 		Restart:    d.Restart,
 		Revision:   d.Revision,
 		External: external && running &&
 			!ms.w.Bootstraps.profiled(d),
-		CreatedAt: ms.w.Now,
-		minReady:  d.Guard.MinReady,
-		desired:   d.Replicas,
-		most:      d.Replicas + d.Surge,
+		ofCanary: d.Guard.Canary, CreatedAt: ms.w.Now,
+		minReady: d.Guard.MinReady,
+		desired:  d.Replicas,
+		most:     d.Replicas + d.Surge,
 	}
 	ms.Sets = append(ms.Sets, set)
 	return set
@@ -145,7 +167,7 @@ func (ms *Machines) Join(m *Machine) {
 
 // Add a Node.
 func (ns *Nodes) Add(n *Node) {
-	ns.All = append(ns.All, n)
+	ns.All, ns.events = append(ns.All, n), ns.events+1
 	if n.Machine != "" {
 		ns.joined[n.Machine] = n
 	}
@@ -184,30 +206,32 @@ func (ms *Machines) Of(s *MachineSet) []*Machine {
 	return machines
 }
 
-// available is the machine-controller's notion: a Node that has been Ready for minReadySeconds, whatever taint it carries. A
-// hasty world waits for nothing.
-func (ms *Machines) available(s *MachineSet) int {
-	count := 0
+// count is the machine-controller's notion: a Node that has been Ready for minReadySeconds is available, whatever its taints are.
+// A hasty world waits for nothing.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/status.go#L173 (isNodeAvailable)
+func (ms *Machines) count(s *MachineSet) (ready, available int) {
 	wait := time.Duration(s.minReady) * time.Second
 	if ms.w.hasty && s.minReady != rollout.EndlessMinReadySeconds {
 		wait = 0
 	}
 	for _, m := range ms.Of(s) {
-		if n := ms.w.Nodes.Of(m); n != nil && n.Ready && m.Node != "" && ms.w.Now.Sub(n.readyChangedAt) >= wait {
-			count++
+		if n := ms.w.Nodes.Of(m); n != nil && n.Ready && m.Node != "" {
+			ready++
+			if ms.w.Now.Sub(n.readyChangedAt) >= wait {
+				available++
+			}
 		}
 	}
-	return count
+	return ready, available
 }
 
-// Delete begins to. The operating-system-manager's finalizer holds it until that has seen so.
-func (d *MachineDeployment) Delete(now time.Time) { d.Deleting, d.deletedAt = true, now }
-
-func (d *MachineDeployment) finalizers() []string {
-	if !d.Deleting || d.cleaned {
-		return nil
+// available is the status of a MachineSet.
+func (ms *Machines) available(s *MachineSet) int {
+	if ms.w.hasty {
+		_, now := ms.count(s)
+		return now
 	}
-	return []string{"kubermatic.io/cleanup-operating-system-configs of the operating-system-manager"}
+	return s.available
 }
 
 // Current says that a MachineSet is of its newest template.
@@ -219,14 +243,6 @@ func (d *MachineDeployment) Current(s *MachineSet) bool {
 func (cp *ControlPlane) machineControllerRuns() bool {
 	_, running := cp.Runs("machine-controller", "node-external-cloud-provider")
 	return running
-}
-
-// alive says that some pod of it runs, or that someone runs it whom we do not see.
-func (cp *ControlPlane) alive(name string) bool {
-	if d := cp.Workload(name); d != nil {
-		return slices.ContainsFunc(d.Pods, func(p *Pod) bool { return p.Process.Alive() })
-	}
-	return cp.w.real != nil
 }
 
 // version stands for the resourceVersion: whatever is written changes it.

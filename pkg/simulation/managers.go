@@ -84,6 +84,7 @@ func (ls *Leases) step() {
 	for _, p := range slices.Clone(ls.w.CCM.Processes) {
 		ls.elect(p, &ls.CCM, !ls.w.CCM.Stopped && ls.MayWrite(p))
 	}
+	ls.electControllers()
 	ls.stepLock()
 }
 

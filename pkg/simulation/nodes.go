@@ -4,30 +4,37 @@ import "slices"
 
 // stepSets makes and deletes Machines, one a set and step.
 func (ms *Machines) stepSets() {
+	ms.collect()
 	if !ms.w.ControlPlane.machineControllerRuns() {
 		return
 	}
+	lists := ms.lists()
 	for _, s := range ms.Sets {
-		at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
-		if at < 0 {
-			continue
+		if at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment }); at >= 0 {
+			ms.scale(ms.Deployments[at], s)
 		}
-		machines := ms.Of(s)
-		switch {
-		case len(machines) < s.Replicas:
-			_, running := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
-			if running && !ms.w.Cloud.webhookRefuses() {
-				for range ms.w.atOnce(1, s.Replicas-len(machines)) {
-					m := ms.Create(ms.Deployments[at], s)
-					ms.w.Say("machine-controller: creates Machine %s", m.Name)
-				}
+		ms.look(s, lists)
+	}
+}
+
+func (ms *Machines) scale(d *MachineDeployment, s *MachineSet) {
+	machines := ms.Of(s)
+	switch {
+	case d.Deleting && d.Foreground:
+		// It is being deleted itself.
+	case len(machines) < s.Replicas:
+		_, running := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
+		if running && !ms.w.Cloud.webhookRefuses() {
+			for range ms.w.atOnce(1, s.Replicas-len(machines)) {
+				m := ms.Create(d, s)
+				ms.w.Say("machine-controller: creates Machine %s", m.Name)
 			}
-		case len(machines) > s.Replicas:
-			ms.expendableFirst(machines)
-			for _, m := range machines[:ms.w.atOnce(1, len(machines)-s.Replicas)] {
-				ms.Delete(m)
-				ms.w.Hooks.Witness.Replaced(m, s)
-			}
+		}
+	case len(machines) > s.Replicas:
+		ms.expendableFirst(machines)
+		for _, m := range machines[:ms.w.atOnce(1, len(machines)-s.Replicas)] {
+			ms.Delete(m)
+			ms.w.Hooks.Witness.Replaced(m, s)
 		}
 	}
 }
@@ -56,7 +63,10 @@ func (ms *Machines) boots(m *Machine) bool {
 		return true
 	}
 	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
-	return at < 0 || ms.Deployments[at].Current(s) && ms.w.Bootstraps.Written(s)
+	if at < 0 {
+		return s.Deployment == ""
+	}
+	return ms.Deployments[at].Current(s) && ms.w.Bootstraps.Written(s)
 }
 
 // Delete begins to.
@@ -70,28 +80,41 @@ func (ms *Machines) step() {
 	if !ms.w.ControlPlane.machineControllerRuns() {
 		return
 	}
+	lists := ms.lists()
+	woken := lists || ms.events != ms.w.Nodes.events
+	ms.events = ms.w.Nodes.events
 	for _, m := range slices.Clone(ms.All) {
 		n := ms.w.Nodes.Of(m)
 		switch {
 		case m.Deleting():
 			ms.letGo(m)
-		case m.Node != "" && n != nil:
-		case n != nil && ms.links(n):
-			m.Node = n.Name
-			ms.ownProviderID(n)
-		case ms.joinsTooLate(m):
+		case n == nil && ms.joinsTooLate(m):
 			ms.Delete(m)
 		case n == nil:
 			ms.boot(m)
+		case m.Node != "":
+			ms.follow(m, n, lists)
+		case ms.looksFor(m, n, woken):
+			ms.find(m, n)
 		}
 	}
 }
 
-// links says that the machine-controller finds the Machine of a Node: by its providerID or an address, at once where it comes
-// with one.
+// find the Node of a Machine, or give it up.
+func (ms *Machines) find(m *Machine, n *Node) {
+	switch {
+	case ms.links(n):
+		m.Node = n.Name
+		ms.follow(m, n, true)
+	case ms.joinsTooLate(m):
+		ms.Delete(m)
+	}
+}
+
+// links says that the machine-controller finds the Machine of a Node: by its providerID or an address.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
 func (ms *Machines) links(n *Node) bool {
-	return !ms.w.Traits.LinksLate || !n.External || n.ProviderID != "" && (ms.w.hasty || ms.w.Chance(0.1))
+	return !ms.w.Traits.LinksLate || !n.External || n.ProviderID != ""
 }
 
 // Unlinked says that a Machine will soon be found to be that of a Node.
@@ -108,8 +131,12 @@ func (ms *Machines) joinsTooLate(m *Machine) bool {
 	return ms.w.Traits.JoinTimeout > 0 && m.Set != "" && ms.w.Now.Sub(m.CreatedAt) > ms.w.Traits.JoinTimeout
 }
 
+// letGo: whether the pods of a Node are gone, and then its instance, is looked at every ten seconds.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L638
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L721
 func (ms *Machines) letGo(m *Machine) {
-	if !m.Stuck && ms.w.Chance(0.5) {
+	waits := !ms.w.hasty && ms.w.Nodes.Of(m) != nil && ms.w.Now.Sub(m.deletedAt) < drainRetry
+	if !m.Stuck && !waits && ms.w.Chance(0.5) {
 		ms.w.Nodes.deleteOf(m)
 		ms.All = slices.DeleteFunc(ms.All, func(other *Machine) bool { return other == m })
 	}
@@ -142,6 +169,9 @@ func (ns *Nodes) step() {
 		n.Ready = !ns.w.Now.Before(n.NotReadyUntil) && ns.w.Now.Sub(n.CreatedAt) >= Tick
 		if n.Ready != before || n.readyChangedAt.IsZero() {
 			n.readyChangedAt = ns.w.Now
+			if !ns.named(n) {
+				ns.events++
+			}
 		}
 		if !n.CSI && n.Ready && ns.w.Addons.CSI.serves() && ns.w.Chance(0.7) {
 			n.CSI = true

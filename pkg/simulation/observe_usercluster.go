@@ -157,18 +157,19 @@ func (ms *Machines) observe() observation.Observed[observation.Machines] {
 			Settled: d.Settled && d.Observed == d.Generation, Guard: d.observeGuard(),
 			DeletingSince: d.deletedAt, Finalizers: d.finalizers(),
 		})
-		for _, s := range ms.SetsOf(d) {
-			seen.Sets = append(seen.Sets, observation.MachineSet{
-				Ref:          observation.Ref{Kind: "MachineSet", Namespace: d.Namespace, Name: s.Name, UID: s.UID},
-				Deployment:   d.UID,
-				RestartValue: s.Restart,
-				CreatedAt:    s.CreatedAt,
-				Replicas:     int32(s.Replicas),
-				Current:      d.Current(s),
-				Version:      s.version(),
-				Revision:     s.UID,
-			})
-		}
+	}
+	for _, s := range ms.Sets {
+		d := ms.deploymentOf(s)
+		seen.Sets = append(seen.Sets, observation.MachineSet{
+			Ref:          observation.Ref{Kind: "MachineSet", Namespace: s.namespace, Name: s.Name, UID: s.UID},
+			Deployment:   s.Deployment,
+			RestartValue: s.Restart,
+			CreatedAt:    s.CreatedAt,
+			Replicas:     int32(s.Replicas),
+			Current:      d != nil && d.Current(s),
+			Version:      s.version(),
+			Revision:     s.UID,
+		})
 	}
 	for _, m := range ms.All {
 		seen.Machines = append(seen.Machines, observation.Machine{

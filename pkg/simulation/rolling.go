@@ -19,33 +19,18 @@ func (ro *Rollouts) step() {
 	if !ro.w.ControlPlane.machineControllerRuns() {
 		return
 	}
-	for _, d := range slices.Clone(ro.w.Machines.Deployments) {
+	for _, d := range ro.w.Machines.Deployments {
+		if d.Deleting {
+			continue // The real one looks away.
+		}
 		d.Observed = d.Generation
 		switch {
-		case d.Deleting:
-			ro.delete(d)
 		case d.Paused:
 			ro.scalePaused(d)
 		default:
 			ro.roll(d)
 		}
 		ro.report(d)
-	}
-}
-
-// delete takes the MachineSets and their Machines first, and the MachineDeployment when no finalizer holds it.
-// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/pkg/controllers/osc/osc_controller.go (Reconcile)
-func (ro *Rollouts) delete(d *MachineDeployment) {
-	left := 0
-	for _, s := range ro.w.Machines.SetsOf(d) {
-		s.Replicas = 0
-		left += len(slices.DeleteFunc(slices.Clone(ro.w.Machines.All), func(m *Machine) bool { return m.Set != s.UID }))
-	}
-	d.cleaned = d.cleaned || ro.w.Traits.WithoutOperatingSystemManager || ro.w.ControlPlane.alive("operating-system-manager")
-	if left == 0 && d.cleaned {
-		ro.w.Machines.Sets = slices.DeleteFunc(ro.w.Machines.Sets, func(s *MachineSet) bool { return s.Deployment == d.UID })
-		gone := func(other *MachineDeployment) bool { return other == d }
-		ro.w.Machines.Deployments = slices.DeleteFunc(ro.w.Machines.Deployments, gone)
 	}
 }
 

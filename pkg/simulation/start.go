@@ -235,7 +235,7 @@ func (cp *ControlPlane) takeProcess(d *Workload, p *Pod) {
 	p.Process = &Process{
 		id: seen.ContainerID, PodName: p.Name, podUID: p.UID, Node: p.Node, arguments: p.Arguments, startedAt: seen.StartedAt,
 		Elects: d.Name == KCMName && seen.Arguments.True("leader-elect", true), Loops: seen.Arguments.CloudLoops(),
-		Armed: p.Arguments["enable-leader-migration"] == "true",
+		Armed: p.Arguments["enable-leader-migration"] == "true", lease: leaseOf(d),
 	}
 	if seen.Ended || seen.Finished {
 		p.Process.endedAt = cp.w.Now

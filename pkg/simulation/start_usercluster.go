@@ -20,7 +20,8 @@ func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 	facts := ms.w.Cluster.Status.Facts
 	for i, s := range seen.Sets {
 		set := &MachineSet{
-			Name: s.Name, UID: s.UID, Deployment: s.Deployment, Restart: s.RestartValue, Replicas: int(s.Replicas), CreatedAt: s.CreatedAt,
+			Name: s.Name, namespace: s.Namespace, UID: s.UID, Deployment: s.Deployment, Restart: s.RestartValue,
+			Replicas: int(s.Replicas), CreatedAt: s.CreatedAt, ofCanary: ofCanary(seen, s),
 			External: facts.RollGeneration != "" && s.RestartValue == facts.RollGeneration ||
 				facts.MachineControllerConfiguredAt != nil && s.CreatedAt.After(facts.MachineControllerConfiguredAt.Time),
 		}
@@ -43,6 +44,13 @@ func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 	ms.w.Nodes.link()
 }
 
+// ofCanary also knows a MachineSet whose MachineDeployment went before it.
+func ofCanary(seen observation.Machines, s observation.MachineSet) bool {
+	return slices.ContainsFunc(
+		seen.Deployments, func(d observation.MachineDeployment) bool { return d.Canary && d.UID == s.Deployment },
+	) || slices.ContainsFunc(seen.Machines, func(m observation.Machine) bool { return m.OfCanary && m.Set == s.UID })
+}
+
 // link: one that was registered and that no Machine names yet is of a Machine that waits for its Node.
 func (ns *Nodes) link() {
 	for _, n := range ns.All {
@@ -60,7 +68,7 @@ func (ns *Nodes) link() {
 func (ns *Nodes) from(seen observation.Node) *Node {
 	n := &Node{
 		Name: seen.Name, UID: seen.UID, ProviderID: seen.ProviderID, Ready: seen.Ready, Tainted: seen.Uninitialized, instance: true,
-		CreatedAt: seen.CreatedAt, readyChangedAt: seen.ReadyChangedAt, CSI: ns.registers(seen), seen: &seen,
+		CreatedAt: seen.CreatedAt, labeled: seen.Ready, readyChangedAt: seen.ReadyChangedAt, CSI: ns.registers(seen), seen: &seen,
 	}
 	if !seen.Ready {
 		n.NotReadyUntil = ns.w.Now.Add(leftAlone)

@@ -41,6 +41,8 @@ type Workload struct {
 	// real is what was observed of a real one.
 	real          *observation.Component
 	inUserCluster bool
+	// lease is of one that is elected.
+	lease Lease
 }
 
 // Pod of a workload. It is gone when its API object is gone; its process may live on.
@@ -79,6 +81,8 @@ type Process struct {
 	wroteAt   time.Time
 	// PodGone says that its pod is deleted from the API, and with it its token.
 	PodGone bool
+	// lease is that of its Deployment, where that is elected.
+	lease *Lease
 	// hostNetwork says that it takes part in elections under the hostname of its Node.
 	hostNetwork bool
 }
@@ -117,12 +121,16 @@ func (cp *ControlPlane) Workload(name string) *Workload {
 // KCM is the kube-controller-manager's Deployment.
 func (cp *ControlPlane) KCM() *Workload { return cp.Workload(KCMName) }
 
-// Runs says whether some process of the workload that still runs has the flag on: during a rollout any may answer.
+// Runs says whether the process of the workload that works has the flag on: where none is elected, any may answer in a rollout.
 func (cp *ControlPlane) Runs(name, flag string) (on, running bool) {
 	d := cp.Workload(name)
 	if d == nil {
 		// Where a real cluster has Machines, someone reconciles them whom we do not see.
 		return cp.w.real != nil, cp.w.real != nil
+	}
+	if d.elected() {
+		p := cp.working(d)
+		return p != nil && p.arguments[flag] == "true", p != nil
 	}
 	alive := slices.DeleteFunc(slices.Clone(d.Pods), func(p *Pod) bool { return !p.Process.Alive() })
 	if len(alive) == 0 {
@@ -254,7 +262,7 @@ func (cp *ControlPlane) syncPod(d *Workload, p *Pod) {
 	case !p.Process.Alive():
 		p.Process = &Process{
 			id: cp.w.ID("container"), PodName: p.Name, podUID: p.UID, Node: p.Node, arguments: p.Arguments, startedAt: cp.w.Now,
-			Elects: d.Name == KCMName,
+			Elects: d.Name == KCMName, lease: leaseOf(d),
 		}
 		if p.Process.Elects {
 			p.Process.Loops = observation.Arguments{Flags: p.Arguments}.CloudLoops()

@@ -208,6 +208,7 @@ func unknowns() []mutant {
 			"Observed.IsUnknown", never("couldNotLook")).
 			and("Observed.IsAbsent", or("absent", "o.state == couldNotLook")),
 		ofRollout(rule, "Machines that cannot be looked at are none", "seesRoll", never("Machines IsKnown")),
+		in(rule, "a fence that could not be looked at counts as open", "loops.FenceStaysOpen", never("seen")),
 		in(rule, "an inventory that cannot be looked at is the same", "verify", never("unknown")),
 		in(rule, "addons that cannot be looked at are fine",
 			"applied.Unseen", returns("CannotLook", `outcome.Holds(ucv1.HoldsReason, "")`)),

@@ -74,7 +74,10 @@ func openFenceHolds(in pass.Input, fence observation.Fence) outcome.Outcome {
 // FenceStaysOpen opens it again after someone closed it, and asks for the proof before, as the first time.
 func FenceStaysOpen(in pass.Input) outcome.Outcome {
 	fence, seen := in.Fence.Get()
-	if !seen || fence.Open {
+	switch {
+	case !seen:
+		return outcome.CannotLook("the fence", in.Fence.Why())
+	case fence.Open:
 		return outcome.Holds(ucv1.HoldsReason, "CCM and CSI are applied.")
 	}
 	if doubts := handover.Doubts(Silence(in)); len(doubts) > 0 {

@@ -45,12 +45,13 @@ func planAndRun(t *testing.T, seed uint64) error {
 		scenario.Owner, scenario.WaitsFor = simulation.Away, ucv1.UpgradeRequiredReason // A plan upgrades nothing.
 	}
 	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
-	for at := 5 + rng.IntN(400); w.Ticks() < at || w.unsettled() || w.controller.pending != nil; {
+	at, what := 5+rng.IntN(400), rng.IntN(8)
+	for w.Ticks() < at || w.unsettled() || w.controller.pending != nil || what == 0 && w.Ticks() < at+600 && w.rolls() {
 		if err := w.round(); err != nil {
 			return err
 		}
 	}
-	w.ask(rng.IntN(8))
+	w.ask(what)
 	w.Say("plan: at step %s", w.last.Step)
 	future := simulation.Foresee(StartOf(w))
 	done, err := w.goOn()
@@ -68,6 +69,12 @@ func planAndRun(t *testing.T, seed uint64) error {
 		)
 	}
 	return nil
+}
+
+// rolls says that the machine-controller is in the middle of something. How far it comes before a rollback restarts it, and it has its
+// Lease again, no plan can know.
+func (w *World) rolls() bool {
+	return slices.ContainsFunc(w.Machines.Deployments, func(d *simulation.MachineDeployment) bool { return busy(w, d) })
 }
 
 // ask is what a person asks for before the plan is made.

@@ -80,6 +80,7 @@ func Scale(w *World, name string, replicas int) {
 func DeletePool(w *World, name string) {
 	for _, d := range w.Machines.Deployments {
 		if d.Name == name {
+			d.Foreground = w.Chance(0.5) // A client that says nothing of how.
 			d.Delete(w.Now)
 		}
 	}

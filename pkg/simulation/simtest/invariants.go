@@ -28,6 +28,8 @@ type invariants struct {
 	values     map[string]bool
 	rolledBack bool
 	lastLed    time.Time
+	// unlinked is when a Machine last had a Node that the machine-controller had not found.
+	unlinked time.Time
 	// lastAttended is when a manager last ran a cloud loop.
 	lastAttended time.Time
 	// lastServed is when one did that was not a CCM that has not renewed its Lease yet: a CCM that crashes at every start acquires
@@ -164,7 +166,10 @@ func (i *invariants) checkOrder(w *World, o observation.Observation, d migration
 	if guard {
 		w.disturbed = w.Now
 	}
-	if at < i.furthest && w.settled(d) && !guard && !unknown {
+	if w.Machines.Unlinked() {
+		i.unlinked = w.Now // A pool that a person adds is waited for until the machine-controller has found its Nodes.
+	}
+	if at < i.furthest && w.settled(d) && w.Now.Sub(i.unlinked) > settling && !guard && !unknown {
 		i.fail("step went back from %s to %s", migration.Steps()[i.furthest], d.Step)
 	}
 	i.furthest = max(i.furthest, at)
@@ -329,14 +334,19 @@ func (i *invariants) rolling(w *World, d *simulation.MachineDeployment, action o
 	}
 }
 
-// replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them.
+// replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them, unless a person took
+// the value out of the template again, which we never do (rolling).
 func (i *invariants) replaced(w *World, m *simulation.Machine, s *simulation.MachineSet) {
 	at := slices.IndexFunc(w.Machines.Deployments, func(d *simulation.MachineDeployment) bool { return d.UID == s.Deployment })
-	if at < 0 || w.Machines.Deployments[at].Current(s) || w.Machines.Deployments[at].Deleting {
+	if at < 0 {
+		return
+	}
+	d := w.Machines.Deployments[at]
+	if d.Current(s) || d.Deleting {
 		return
 	}
 	i.replacing++
-	if s.Restart != "" && s.Restart == w.generation() && s.Revision == w.Machines.Deployments[at].Revision {
+	if d.Restart != "" && s.Restart != "" && s.Restart == w.generation() && s.Revision == d.Revision {
 		i.fail("rule 5: Machine %s was made from our revision and is replaced again", m.Name)
 	}
 }

@@ -52,7 +52,7 @@ func factsOf(w *World, d migration.Decision) []string {
 			"Provider",
 			"OtherManagers",
 		}
-	case kind == outcome.ActionPruneAddons && deleted && !slices.Contains(w.Addons.Obsolete, d.Next().Objects[0]):
+	case kind == outcome.ActionPruneAddons && deleted && slices.Contains(w.Addons.Probe.Wanted, d.Next().Objects[0]):
 		return []string{"Probe"} // What is left of it goes before all else.
 	case kind == outcome.ActionRevokeLease && deleted:
 		return nil // It takes back what was granted, wherever KCM stands.

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -53,4 +55,18 @@ func TestMachinesAndTheirNodes(t *testing.T) {
 			ends: ucv1.StepFinished,
 		},
 	})
+}
+
+// A Node that a CCM named, and that was Ready before, wakes no one: the machine-controller finds it up to five minutes later.
+func TestNodesThatAreFoundAfterTheirDeadlineLetTheRollGoOn(t *testing.T) {
+	t.Parallel()
+	for seed := range orders(60) {
+		transcript, err := Run(seed, with(func(s *Scenario) {
+			s.LinksLate, s.MaxTicks, s.Pools = true, 6000, []Pool{{Name: "a", Replicas: 3}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+		}))
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred(), transcript.String())
+		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), transcript.String())
+	}
 }

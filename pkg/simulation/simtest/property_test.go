@@ -222,6 +222,9 @@ func randomRoll(rng *rand.Rand, s *Scenario) {
 // randomJoins draws how the machine-controller finds the Nodes of Machines, and whether its webhook asks the cloud.
 func randomJoins(rng *rand.Rand, s *Scenario) {
 	s.LinksLate, s.WebhookAsks = rng.IntN(3) == 0, rng.IntN(3) == 0
+	if s.LinksLate {
+		s.MaxTicks = 6000 // Each Node may be found only after five minutes.
+	}
 	if rng.IntN(3) == 0 {
 		s.JoinTimeout = time.Duration(20+rng.IntN(150)) * simulation.Tick
 	}

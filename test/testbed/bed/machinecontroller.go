@@ -70,6 +70,9 @@ func (u *UserCluster) webhookArgs() []string {
 	if u.bed.IsReal(machineControllerWebhook) {
 		args = append(args, "-kubeconfig", adminKubeconfig, "-namespace", machineNamespace, "-log-debug",
 			"-tls-cert-path", "/etc/testbed/"+webhookCertificate, "-tls-key-path", "/etc/testbed/"+webhookKey)
+	} else {
+		// For no longer than the specs of an outage wait.
+		args = append(args, "-keeps-answers=20s")
 	}
 	return u.ifExternal(args, "-node-external-cloud-provider")
 }

@@ -3,21 +3,18 @@
 // operating-system-manager. Each is a Deployment of its own with its own flag,
 // because that is where the real ones disagree.
 //
-// The real ones take their places in make e2e-machine-controller: packages boot
-// and upstream have what they need then. Where the stand-ins still differ, on
-// purpose or for want of a test that needs it:
+// They do what the real ones do as far as a decision of ours can see it: the
+// table of these facts, with the lines of the sources, is real_test.go, and each
+// names the test that shows it, or why it is left out. The real ones take their
+// places in make e2e-machine-controller: packages boot and upstream have what
+// they need then. Where the stand-ins still differ:
 //
 //	                     stand-in                  real
-//	answer of the cloud  asked at every write      kept for 5 minutes, refusals, too
-//	next leader          at once: it gives the     15 to 30 s after the last one
-//	                     Lease back                ended, although rolled out
-//	next Node            looked for every second   woken by Nodes, else after 30 s
+//	answer of the cloud  kept as the testbed says  kept for 5 minutes
+//	errors               retried within 2 s        with back-off, for minutes
 //	bootstrap Secrets    replaced at once          away for a moment, about 0.3 s
-//	drain                looks again after 2 s     after 10 s
-//	instance             deleted at once           looked for again after 10 s
 //	Machine.providerID   the cloud's               kubermatic://..., or none
-//	minReadySeconds      exact                     looked at once, else after 5 minutes
-//	Node's metadata      when it registers         when it is Ready
+//	Node without labels  gets its own              the real one panics
 //
 // It imports its sub-packages only, and nothing of the product.
 package machinecontroller

@@ -43,6 +43,9 @@ func (r *deploymentReconciler) Reconcile(ctx context.Context, request ctrl.Reque
 		// The garbage collector takes the MachineSets.
 		return ctrl.Result{}, nil
 	}
+	if added, err := deletesInOrder(ctx, r.client, stored); added || err != nil {
+		return ctrl.Result{RequeueAfter: soon}, err
+	}
 	deployment := stored.DeepCopy()
 	machines.SetDefaults(&deployment.Spec)
 	owned, err := r.sets(ctx, deployment)

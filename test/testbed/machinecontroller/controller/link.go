@@ -56,7 +56,6 @@ func (r *machineReconciler) own(ctx context.Context, machine *machines.Machine, 
 	}
 	before := node.DeepCopy()
 	node.Labels = with(node.Labels, machines.NodeOwnerLabel, string(machine.UID))
-	node.Annotations = with(node.Annotations, machines.NodeMachineAnnotation, machine.Namespace+"/"+machine.Name)
 	if err := r.client.Patch(ctx, node, client.MergeFrom(before)); err != nil {
 		return fmt.Errorf("label Node %s: %w", node.Name, err)
 	}
@@ -74,9 +73,11 @@ func (r *machineReconciler) awaitNode(ctx context.Context, machine *machines.Mac
 		return ctrl.Result{}, r.follow(ctx, machine, node)
 	}
 	owner := metav1.GetControllerOf(machine)
-	late := r.options.joinTimeout > 0 && r.clock.Since(machine.CreationTimestamp.Time) > r.options.joinTimeout
-	if !late || owner == nil || owner.Kind != "MachineSet" {
-		return ctrl.Result{RequeueAfter: nodeRetry}, nil
+	switch {
+	case r.options.joinTimeout == 0 || owner == nil || owner.Kind != "MachineSet":
+		return ctrl.Result{}, nil
+	case r.clock.Since(machine.CreationTimestamp.Time) <= r.options.joinTimeout:
+		return ctrl.Result{RequeueAfter: joinRetry}, nil
 	}
 	ctrl.LoggerFrom(ctx).Info("has no Node in time, is deleted", "machine", machine.Name, "timeout", r.options.joinTimeout)
 	return ctrl.Result{}, client.IgnoreNotFound(r.client.Delete(ctx, machine, client.Preconditions{UID: &machine.UID}))

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
@@ -20,6 +21,8 @@ func TestNodesAreFoundByProviderIDOrAddress(t *testing.T) {
 		w.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: machine.Name}, node)).To(Succeed())
 		node.Labels, node.Annotations = nil, nil
 		w.Expect(w.client.Update(t.Context(), node)).To(Succeed())
+		machine.Status.NodeRef = nil
+		w.Expect(w.client.Update(t.Context(), &machine)).To(Succeed())
 	}
 	w.step()
 	for _, machine := range w.machines() {
@@ -32,7 +35,7 @@ func TestNodesAreFoundByProviderIDOrAddress(t *testing.T) {
 	}
 }
 
-func TestANodeWithoutAddressIsFoundWhenTheCCMHasNamedIt(t *testing.T) {
+func TestANodeWithoutAddressIsFoundAtTheNextLookAfterTheCCMHasNamedIt(t *testing.T) {
 	w := newWorld(t)
 	w.stampExternal, w.bootExternal, w.options.external, w.options.nodesWithoutAddress = true, true, true, true
 	w.create(1)
@@ -40,9 +43,11 @@ func TestANodeWithoutAddressIsFoundWhenTheCCMHasNamedIt(t *testing.T) {
 	w.Expect(w.nodes()).To(HaveLen(1))
 	w.Expect(w.machines()[0].Status.NodeRef).To(BeNil())
 
+	before := w.nodes()[0]
 	node := w.nodes()[0]
 	node.Spec.ProviderID = "simcloud://alpha/" + node.Name
 	w.Expect(w.client.Update(t.Context(), &node)).To(Succeed())
+	w.Expect(nodeChanged(event.UpdateEvent{ObjectOld: &before, ObjectNew: &w.nodes()[0]})).To(BeFalse(), "that wakes no one")
 	w.step()
 	w.Expect(w.machines()[0].Status.NodeRef).To(HaveField("Name", node.Name))
 }

@@ -23,12 +23,12 @@ import (
 const (
 	// bootstrapRetry is how often a Machine looks for its bootstrap Secret.
 	bootstrapRetry = 500 * time.Millisecond
-	// nodeRetry is how often a Machine looks for its Node; the real one waits longer.
-	nodeRetry = time.Second
+	// joinRetry is how often the Node of a Machine is looked for that has only so long to join. Else nothing but a Node wakes it.
+	joinRetry = time.Minute
 	// instanceRetry is how often the cloud is asked about a Node that is not ready.
 	instanceRetry = 10 * time.Second
-	// evictionRetry is how often a drain asks again.
-	evictionRetry = 2 * time.Second
+	// evictionRetry is how often a drain is looked at, and whether an instance is gone.
+	evictionRetry = 10 * time.Second
 )
 
 // Cloud makes, finds and deletes instances.
@@ -78,20 +78,20 @@ func (r *machineReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 	if err := r.addFinalizers(ctx, machine); err != nil {
 		return ctrl.Result{}, err
 	}
-	node, err := r.node(ctx, machine)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if node == nil {
+	if machine.Status.NodeRef == nil {
 		return r.boot(ctx, machine)
 	}
-	if !nodeIsReady(node) {
-		if lost, err := r.lost(ctx, machine, node); lost || err != nil {
-			return ctrl.Result{RequeueAfter: instanceRetry}, err
-		}
-		return ctrl.Result{RequeueAfter: instanceRetry}, r.follow(ctx, machine, node)
+	node, err := nodeNamed(ctx, r.client, machine.Status.NodeRef)
+	switch {
+	case err != nil:
+		return ctrl.Result{}, err
+	case node == nil:
+		return ctrl.Result{}, r.change(ctx, machine, "forget the Node of", func() { machine.Status.NodeRef = nil })
+	case nodeIsReady(node):
+		return ctrl.Result{}, r.serve(ctx, machine, node)
 	}
-	return ctrl.Result{}, r.follow(ctx, machine, node)
+	_, err = r.lost(ctx, machine, node)
+	return ctrl.Result{RequeueAfter: instanceRetry}, err
 }
 
 func (r *machineReconciler) addFinalizers(ctx context.Context, machine *machines.Machine) error {
@@ -201,15 +201,14 @@ func (r *machineReconciler) created(
 		}
 		machine.Status.Phase = "Provisioning"
 		machine.Status.InstanceCreatedAt = new(metav1.NewMicroTime(r.clock.Now()))
-		machine.Status.NodeRef, machine.Status.Conditions = nil, nil
+		machine.Status.NodeRef = nil
 		machine.Status.Addresses = boot.Internal(instance.Addresses)
 	})
 	// At least a moment: zero would mean not to come again.
 	return ctrl.Result{RequeueAfter: max(r.options.bootDelay, time.Millisecond)}, err
 }
 
-// follow copies from the Node what others read from the Machine. Heartbeats are
-// left out: they would be a write every few seconds.
+// follow links the Machine with its Node.
 func (r *machineReconciler) follow(ctx context.Context, machine *machines.Machine, node *corev1.Node) error {
 	if err := r.own(ctx, machine, node); err != nil {
 		return err
@@ -217,13 +216,29 @@ func (r *machineReconciler) follow(ctx context.Context, machine *machines.Machin
 	return r.change(ctx, machine, "write the status of", func() {
 		machine.Status.Phase = "Running"
 		machine.Status.NodeRef = &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}
-		machine.Status.Addresses = node.Status.Addresses
-		machine.Status.Conditions = nil
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady {
-				condition.LastHeartbeatTime = metav1.Time{}
-				machine.Status.Conditions = []corev1.NodeCondition{condition}
-			}
+	})
+}
+
+// serve is a look at a Machine whose Node is Ready. The first one is noted, without a time, and stays noted whatever becomes of
+// the Node: that is what wakes the MachineSet. Without the flag, a Node without a providerID gets one that no CCM knows.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L448-L493
+func (r *machineReconciler) serve(ctx context.Context, machine *machines.Machine, node *corev1.Node) error {
+	err := r.change(ctx, machine, "note the first Ready of", func() {
+		if ready := machine.Ready(); ready == nil || ready.Status != corev1.ConditionTrue {
+			machine.Status.Conditions = append(
+				machine.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue},
+			)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	if !r.options.external && node.Spec.ProviderID == "" {
+		before := node.DeepCopy()
+		node.Spec.ProviderID = "kubermatic://simcloud/" + string(machine.UID)
+		if err := r.client.Patch(ctx, node, client.MergeFrom(before)); err != nil {
+			return fmt.Errorf("set the providerID of Node %s: %w", node.Name, err)
+		}
+	}
+	return r.furnish(ctx, machine, node)
 }

@@ -32,6 +32,9 @@ func (r *setReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if set.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil
 	}
+	if added, err := deletesInOrder(ctx, r.client, set); added || err != nil {
+		return ctrl.Result{RequeueAfter: soon}, err
+	}
 	list := &machines.MachineList{}
 	if err := r.client.List(ctx, list, client.InNamespace(set.Namespace)); err != nil {
 		return ctrl.Result{}, fmt.Errorf("list Machines: %w", err)
@@ -105,32 +108,44 @@ func newMachine(set *machines.MachineSet) *machines.Machine {
 	}
 }
 
-// count writes the status and says when the next Machine may become available.
+// count writes the status and says when to look again: once, after minReadySeconds, and only where all are Ready. Of a Node that
+// turns NotReady, or Ready again, nothing tells.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/controller.go#L235-L238
 func (r *setReconciler) count(ctx context.Context, set *machines.MachineSet, active []*machines.Machine) (time.Duration, error) {
 	status := machines.MachineSetStatus{
 		Replicas: int32(len(active)), FullyLabeledReplicas: int32(len(active)), ObservedGeneration: set.Generation,
 	}
-	var next time.Duration
 	for _, machine := range active {
-		ready := machine.Ready()
-		if ready == nil || ready.Status != corev1.ConditionTrue {
+		node, err := nodeNamed(ctx, r.client, machine.Status.NodeRef)
+		if err != nil {
+			return 0, err
+		}
+		if node == nil || !nodeIsReady(node) {
 			continue
 		}
 		status.ReadyReplicas++
-		left := time.Duration(set.Spec.MinReadySeconds)*time.Second - r.clock.Since(ready.LastTransitionTime.Time)
-		if set.Spec.MinReadySeconds == 0 || left <= 0 {
+		if r.available(node, time.Duration(set.Spec.MinReadySeconds)*time.Second) {
 			status.AvailableReplicas++
-		} else if next == 0 || left < next {
-			next = left
 		}
 	}
+	again, wanted := time.Duration(0), replicas(set)
+	if status.ReadyReplicas == wanted && status.AvailableReplicas != wanted {
+		again = time.Duration(set.Spec.MinReadySeconds) * time.Second
+	}
 	if equality.Semantic.DeepEqual(status, set.Status) {
-		return next, nil
+		return again, nil
 	}
 	before := set.DeepCopy()
 	set.Status = status
 	if err := r.client.Status().Patch(ctx, set, client.MergeFrom(before)); err != nil {
 		return 0, fmt.Errorf("write the status of MachineSet %s: %w", set.Name, err)
 	}
-	return next, nil
+	return again, nil
+}
+
+// available asks the Node since when it is Ready, and no one for how long it has been: without minReadySeconds, Ready is all.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machineset/status.go#L173 (isNodeAvailable)
+func (r *setReconciler) available(node *corev1.Node, minReady time.Duration) bool {
+	since := readyOf(node).LastTransitionTime
+	return minReady == 0 || !since.IsZero() && since.Add(minReady).Before(r.clock.Now())
 }

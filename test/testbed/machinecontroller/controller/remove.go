@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,13 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
 // remove drains, then deletes the instance, then the Node; each finalizer goes
 // when what it stands for is gone.
 func (r *machineReconciler) remove(ctx context.Context, machine *machines.Machine) (ctrl.Result, error) {
-	node, err := r.node(ctx, machine)
+	node, err := r.nodeToRemove(ctx, machine)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -26,8 +28,8 @@ func (r *machineReconciler) remove(ctx context.Context, machine *machines.Machin
 		if drained, err := r.drained(ctx, machine, node); err != nil || !drained {
 			return ctrl.Result{RequeueAfter: evictionRetry}, err
 		}
-		if err := r.cloud.Delete(ctx, machine.Name); err != nil {
-			return ctrl.Result{}, err
+		if gone, err := r.instanceGone(ctx, machine.Name); err != nil || !gone {
+			return ctrl.Result{RequeueAfter: evictionRetry}, err
 		}
 		err := r.change(ctx, machine, "remove the instance finalizer of", func() {
 			controllerutil.RemoveFinalizer(machine, machines.InstanceFinalizer)
@@ -45,6 +47,35 @@ func (r *machineReconciler) remove(ctx context.Context, machine *machines.Machin
 		controllerutil.RemoveFinalizer(machine, machines.NodeFinalizer)
 	})
 	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+// nodeToRemove is the one that the Machine names, or that is labeled with it.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L669
+func (r *machineReconciler) nodeToRemove(ctx context.Context, machine *machines.Machine) (*corev1.Node, error) {
+	if machine.Status.NodeRef != nil {
+		return nodeNamed(ctx, r.client, machine.Status.NodeRef)
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.client.List(ctx, nodes, client.MatchingLabels{machines.NodeOwnerLabel: string(machine.UID)}); err != nil {
+		return nil, fmt.Errorf("list Nodes: %w", err)
+	}
+	if len(nodes.Items) == 0 {
+		return nil, nil
+	}
+	return &nodes.Items[0], nil
+}
+
+// instanceGone asks for its deletion until it is not found any more, as the drivers of most clouds do.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L715-L724
+func (r *machineReconciler) instanceGone(ctx context.Context, name string) (bool, error) {
+	_, err := r.cloud.Instance(ctx, name)
+	if errors.Is(err, cloud.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, r.cloud.Delete(ctx, name)
 }
 
 func (r *machineReconciler) deleteNode(ctx context.Context, node *corev1.Node) error {

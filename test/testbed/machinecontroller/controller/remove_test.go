@@ -91,9 +91,13 @@ func TestDrainHonoursDisruptionBudgets(t *testing.T) {
 	w.Expect(w.sets()[0].Status.Replicas).To(Equal(int32(2)), "and counts no longer")
 
 	budget = false
-	w.reconcile(r, &victim)
-	w.reconcile(r, &victim)
+	again := w.look(r, &victim)
+	w.Expect(again).To(Equal(10*time.Second), "whether its pods are gone is looked at only then")
+	again = w.look(r, &victim)
+	w.Expect(again).To(Equal(10*time.Second), "and whether its instance is gone")
 	w.Expect(w.cloud).NotTo(HaveKey(victim.Name))
+	w.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: victim.Name}, node)).To(Succeed())
+	w.reconcile(r, &victim)
 	w.Expect(apierrors.IsNotFound(w.client.Get(t.Context(), client.ObjectKey{Name: victim.Name}, node))).To(BeTrue())
 	w.Expect(apierrors.IsNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(&victim), &victim))).To(BeTrue())
 }

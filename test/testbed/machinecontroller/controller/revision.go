@@ -66,6 +66,7 @@ func newSet(deployment *machines.MachineDeployment, hash string, revision int64,
 			Name:        deployment.Name + "-" + hash,
 			Labels:      maps.Clone(template.Labels),
 			Annotations: inherited(deployment.Annotations),
+			Finalizers:  []string{metav1.FinalizerDeleteDependents},
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(deployment, machines.GroupVersion().WithKind("MachineDeployment")),
 			},
@@ -119,11 +120,7 @@ func (r *deploymentReconciler) forget(ctx context.Context, owned *sets, limit in
 		return cmp.Compare(machines.Revision(b), machines.Revision(a))
 	})
 	for _, set := range empty[min(limit, len(empty)):] {
-		if err := r.client.Delete(
-			ctx,
-			set,
-			client.PropagationPolicy(metav1.DeletePropagationBackground),
-		); client.IgnoreNotFound(err) != nil {
+		if err := r.client.Delete(ctx, set); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete old MachineSet %s: %w", set.Name, err)
 		}
 	}

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,30 +43,38 @@ func (r *setReconciler) add(manager ctrl.Manager) error {
 func (r *machineReconciler) add(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("machine").WithOptions(retries(4)).
 		For(&machines.Machine{}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(machineOfNode),
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.machinesOfNode),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeChanged})).
 		Complete(r)
 }
 
-func machineOfNode(_ context.Context, node client.Object) []reconcile.Request {
-	namespace, name, found := strings.Cut(node.GetAnnotations()[machines.NodeMachineAnnotation], "/")
-	if !found {
+// machinesOfNode is the one that a Node is labeled with, and else all that wait for theirs.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L250-L290
+func (r *machineReconciler) machinesOfNode(ctx context.Context, node client.Object) []reconcile.Request {
+	list := &machines.MachineList{}
+	if err := r.client.List(ctx, list); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list Machines", "node", node.GetName())
 		return nil
 	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}}}
+	owner, owned := node.GetLabels()[machines.NodeOwnerLabel]
+	var requests []reconcile.Request
+	for i := range list.Items {
+		machine := &list.Items[i]
+		if owned && string(machine.UID) == owner || !owned && machine.Status.NodeRef == nil {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(machine)})
+		}
+	}
+	return requests
 }
 
-// nodeChanged lets heartbeats pass by unnoticed.
+// nodeChanged: what a CCM writes wakes no one, neither a providerID nor addresses. Only a change of Ready does.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L211-L232
 func nodeChanged(update event.UpdateEvent) bool {
-	before, ok := update.ObjectOld.(*corev1.Node)
-	if !ok {
-		return true
+	before, isNode := update.ObjectOld.(*corev1.Node)
+	after, isNodeToo := update.ObjectNew.(*corev1.Node)
+	if !isNode || !isNodeToo || before.ResourceVersion == after.ResourceVersion {
+		return false
 	}
-	after, ok := update.ObjectNew.(*corev1.Node)
-	if !ok {
-		return true
-	}
-	return before.Generation != after.Generation || nodeIsReady(before) != nodeIsReady(after) ||
-		len(before.Status.Addresses) != len(after.Status.Addresses) ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+	was, now := readyOf(before), readyOf(after)
+	return was == nil || now == nil || was.Status != now.Status
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
@@ -107,6 +108,14 @@ func (w *world) reconcile(r reconcile.Reconciler, object client.Object) {
 	w.Expect(err).NotTo(HaveOccurred())
 }
 
+// look is a reconcile that tells when the next one is.
+func (w *world) look(r reconcile.Reconciler, object client.Object) time.Duration {
+	w.t.Helper()
+	result, err := r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+	w.Expect(err).NotTo(HaveOccurred())
+	return result.RequeueAfter
+}
+
 // step lets a second pass and every actor act once.
 func (w *world) step() {
 	w.t.Helper()
@@ -122,6 +131,41 @@ func (w *world) step() {
 		w.reconcile(&machineReconciler{client: w.client, cloud: w.cloud, clock: w.clock, options: w.options}, &machine)
 	}
 	w.kubelets()
+	w.collect()
+}
+
+// collect is the garbage collector: what has the finalizer goes after what it has.
+func (w *world) collect() {
+	w.t.Helper()
+	for _, deployment := range w.deployments() {
+		w.collectOf(&deployment, owned(&deployment, w.sets(), func(s *machines.MachineSet) client.Object { return s }))
+	}
+	for _, set := range w.sets() {
+		w.collectOf(&set, owned(&set, w.machines(), func(m *machines.Machine) client.Object { return m }))
+	}
+}
+
+func owned[T any](owner client.Object, all []T, object func(*T) client.Object) []client.Object {
+	var out []client.Object
+	for i := range all {
+		if one := object(&all[i]); metav1.IsControlledBy(one, owner) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func (w *world) collectOf(owner client.Object, dependents []client.Object) {
+	w.t.Helper()
+	if owner.GetDeletionTimestamp() == nil {
+		return
+	}
+	for _, dependent := range dependents {
+		w.Expect(client.IgnoreNotFound(w.client.Delete(w.t.Context(), dependent))).To(Succeed())
+	}
+	if len(dependents) == 0 && controllerutil.RemoveFinalizer(owner, metav1.FinalizerDeleteDependents) {
+		w.Expect(w.client.Update(w.t.Context(), owner)).To(Succeed())
+	}
 }
 
 func (w *world) steps(count int) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -18,13 +19,16 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
+// resync is how often the caches of an elected program deliver everything again.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/cmd/machine-controller/main.go#L296
+const resync = 5 * time.Minute
+
 // Options are the flags of an elected program.
 type Options struct {
 	name            string
 	health, metrics string
 	election        bool
 	namespace       string
-	leaseDuration   time.Duration
 }
 
 // Flags registers the flags; name is also the Lease's.
@@ -34,33 +38,16 @@ func Flags(flags *flag.FlagSet, name, healthAddress string) *Options {
 	flags.StringVar(&o.metrics, "metrics-address", "0", "address of /metrics; 0 means none")
 	flags.BoolVar(&o.election, "enable-leader-election", true, "run only while holding the Lease")
 	flags.StringVar(&o.namespace, "leader-election-namespace", "kube-system", "namespace of the Lease")
-	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "duration of the Lease")
 	return o
 }
 
-// New makes the manager. The Lease is given back on SIGTERM, so that the next
-// process starts at once.
+// New makes the manager.
 func (o *Options) New(restConfig *rest.Config) (ctrl.Manager, error) {
 	types, err := Scheme()
 	if err != nil {
 		return nil, err
 	}
-	manager, err := ctrl.NewManager(restConfig, ctrl.Options{
-		Scheme:                        types,
-		NewClient:                     liveClient,
-		LeaderElection:                o.election,
-		LeaderElectionID:              o.name,
-		LeaderElectionNamespace:       o.namespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 new(o.leaseDuration),
-		RenewDeadline:                 new(o.leaseDuration * 2 / 3),
-		RetryPeriod:                   new(min(o.leaseDuration*2/15, time.Second)),
-		HealthProbeBindAddress:        o.health,
-		Metrics:                       metricsserver.Options{BindAddress: o.metrics},
-		GracefulShutdownTimeout:       new(2 * time.Second),
-		// Tests of the testbed run several managers in one process.
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
+	manager, err := ctrl.NewManager(restConfig, o.managerOptions(types))
 	if err != nil {
 		return nil, fmt.Errorf("make the manager of %s: %w", o.name, err)
 	}
@@ -71,6 +58,26 @@ func (o *Options) New(restConfig *rest.Config) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("add /readyz: %w", err)
 	}
 	return manager, nil
+}
+
+// managerOptions: with the usual Lease, which stays held when the process ends. The next one works only once it has expired, 15
+// seconds after it was last renewed, and 2 more until it looks.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/cmd/machine-controller/main.go#L325-L335 (createManager)
+// https://github.com/kubermatic/operating-system-manager/blob/v1.11.3/cmd/osm-controller/main.go#L329 (createManager)
+func (o *Options) managerOptions(types *runtime.Scheme) ctrl.Options {
+	return ctrl.Options{
+		Scheme:                  types,
+		NewClient:               liveClient,
+		Cache:                   cache.Options{SyncPeriod: new(resync)},
+		LeaderElection:          o.election,
+		LeaderElectionID:        o.name,
+		LeaderElectionNamespace: o.namespace,
+		HealthProbeBindAddress:  o.health,
+		Metrics:                 metricsserver.Options{BindAddress: o.metrics},
+		GracefulShutdownTimeout: new(2 * time.Second),
+		// Tests of the testbed run several managers in one process.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	}
 }
 
 // Scheme knows the core, policy and machine types.

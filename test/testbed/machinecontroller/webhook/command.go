@@ -16,6 +16,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,6 +33,7 @@ type options struct {
 	listen, health               string
 	certPath, keyPath            string
 	cloudConfig                  string
+	keep                         time.Duration
 	external                     bool
 }
 
@@ -51,6 +53,8 @@ func setup(flags *flag.FlagSet) program.Run {
 	flags.StringVar(&o.keyPath, "tls-key-path", "", "key file of the certificate")
 	flags.StringVar(&o.cloudConfig, "cloud-config", "", "simcloud's cloud.conf, to ask the cloud about what is written; empty: "+
 		"it is not asked")
+	flags.DurationVar(&o.keep, "keeps-answers", 5*time.Minute, "how long an answer of the cloud is kept; the real one has no such "+
+		"flag")
 	flags.BoolVar(&o.external, "node-external-cloud-provider", false, "stamp new Machines as external")
 	program.Ignore(flags, "namespace", "ca-bundle", "log-format", "node-kubelet-feature-gates", "kubernetes-version-constraints")
 	program.IgnoreBool(flags, "log-debug")
@@ -114,13 +118,13 @@ func (r *registration) keep(ctx context.Context, c client.Client, registered *at
 // asker of the cloud; the real one finds its credentials in the object that is written.
 func (o *options) asker() (asker, error) {
 	if o.cloudConfig == "" {
-		return func(context.Context) error { return nil }, nil
+		return func(context.Context, string) error { return nil }, nil
 	}
 	instances, err := cloud.Open(o.cloudConfig)
 	if err != nil {
 		return nil, err
 	}
-	return instances.Ask, nil
+	return (&answers{ask: instances.Ask, keep: o.keep, clock: clock.RealClock{}}).of, nil
 }
 
 func (o *options) client() (client.Client, error) {

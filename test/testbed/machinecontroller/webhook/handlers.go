@@ -22,10 +22,18 @@ const (
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machines.go#L97
-type asker func(context.Context) error
+type asker func(ctx context.Context, providerSpec string) error
 
-func (ask asker) validate(ctx context.Context) error {
-	if err := ask(ctx); err != nil {
+func (ask asker) validate(ctx context.Context, object *unstructured.Unstructured, path ...string) error {
+	spec, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	if err := ask(ctx, string(raw)); err != nil {
 		return fmt.Errorf("validation failed: %w", err)
 	}
 	return nil
@@ -39,7 +47,7 @@ func addHandlers(mux *http.ServeMux, external bool, ask asker) {
 func machineHandler(external bool, ask asker) admission.Handler {
 	return mutating(func(ctx context.Context, request admission.Request, machine *unstructured.Unstructured) error {
 		if request.Operation == admissionv1.Create {
-			if err := ask.validate(ctx); err != nil {
+			if err := ask.validate(ctx, machine, "spec", "providerSpec"); err != nil {
 				return err
 			}
 			ctrl.Log.Info("stamped", "machine", request.Name, "externalCloudProvider", external)
@@ -58,7 +66,7 @@ func deploymentHandler(ask asker) admission.Handler {
 		if err := defaultDeployment(deployment); err != nil {
 			return err
 		}
-		return ask.validate(ctx)
+		return ask.validate(ctx, deployment, "spec", "template", "spec", "providerSpec")
 	})
 }
 

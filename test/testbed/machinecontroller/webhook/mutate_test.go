@@ -144,11 +144,11 @@ func TestDefaultDeployment(t *testing.T) {
 	}
 }
 
-func answers(context.Context) error { return nil }
+func agrees(context.Context, string) error { return nil }
 
 // A cloud that does not answer keeps new Machines and every write of a MachineDeployment away, and nothing that goes.
 func TestACloudThatDoesNotAnswerRefuses(t *testing.T) {
-	silent := func(context.Context) error { return errors.New("simcloud answered 500") }
+	silent := func(context.Context, string) error { return errors.New("simcloud answered 500") }
 	deployment := `{"apiVersion":"cluster.k8s.io/v1alpha1","kind":"MachineDeployment","metadata":{"name":"d"},` +
 		`"spec":{"replicas":1,` +
 		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{}}}}`
@@ -163,7 +163,7 @@ func TestACloudThatDoesNotAnswerRefuses(t *testing.T) {
 		"a Machine that is there":               {machineHandler(true, silent), admissionv1.Update, machine(`{}`, `{}`), true},
 		"a MachineDeployment that changes":      {deploymentHandler(silent), admissionv1.Update, deployment, false},
 		"a MachineDeployment that goes":         {deploymentHandler(silent), admissionv1.Update, going, true},
-		"a MachineDeployment, where it answers": {deploymentHandler(answers), admissionv1.Update, deployment, true},
+		"a MachineDeployment, where it answers": {deploymentHandler(agrees), admissionv1.Update, deployment, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := runtime.RawExtension{Raw: []byte(test.raw)}
@@ -193,7 +193,7 @@ func TestMachineHandler(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			response := machineHandler(true, answers).Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			response := machineHandler(true, agrees).Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 				Operation: test.operation,
 				Object:    runtime.RawExtension{Raw: []byte(test.after)},
 				OldObject: runtime.RawExtension{Raw: []byte(test.before)},
