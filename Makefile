@@ -72,7 +72,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover across-minors command-lines \
-	kcm-releases e2e-volumes
+	kcm-releases e2e-volumes e2e-vcsim
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -121,6 +121,22 @@ command-lines: binaries-test ## Run the oldest minor with each command line of a
 e2e-volumes: binaries-demo ## Migrate with real volumes: a CSI driver of the testbed, and sidecars that others wrote.
 	@hack/binaries.sh $(BIN) volumes
 	go test -count=1 -timeout=30m -v -tags=volumes ./test/e2e/volumes -args -ginkgo.timeout=29m $(if $(SEED),-ginkgo.seed=$(SEED))
+
+# The last minor with vSphere in-tree; of the oldest one, CSI migration can be off.
+VSPHERE_RELEASE ?= 1.29.15
+VCSIM := go test -count=1 -timeout=15m -v -tags=vcsim
+VCSIM_ARGS = -args -ginkgo.timeout=14m -ginkgo.v $(if $(SEED),-ginkgo.seed=$(SEED))
+.PHONY: e2e-vcsim
+e2e-vcsim: binaries-demo ## Show what KCM as released and CSI migration do to volumes of vSphere, in a simulated vCenter.
+	@hack/binaries.sh $(BIN) volumes
+	@for release in $(OLDEST_RELEASE) $(VSPHERE_RELEASE); do \
+		hack/binaries.sh _output/vcsim/$$release controllers $$release; \
+		ln -sf $(BIN)/etcd $(BIN)/v*/csi-attacher _output/vcsim/$$release; \
+	done
+	KUBEBUILDER_ASSETS=$(CURDIR)/_output/vcsim/$(OLDEST_RELEASE) \
+		$(VCSIM) -ldflags="-X $(BED).KubernetesVersion=$(OLDEST_RELEASE)" ./test/e2e/vcsim $(VCSIM_ARGS) -ginkgo.label-filter=gated
+	KUBEBUILDER_ASSETS=$(CURDIR)/_output/vcsim/$(VSPHERE_RELEASE) \
+		$(VCSIM) -ldflags="-X $(BED).KubernetesVersion=$(VSPHERE_RELEASE)" ./test/e2e/vcsim $(VCSIM_ARGS) -ginkgo.label-filter=locked
 
 # A release of KCM that is known as bad.
 KCM_RELEASES ?= 1.31.0

@@ -35,8 +35,10 @@ func testedWith(name string) string {
 		return "its real CCM on a simulated API of AWS"
 	case "openstack":
 		return "a whole migration: its real KCM and CCM, simulated APIs of OpenStack"
-	case "azure", "vsphere":
+	case "azure":
 		return "the start and election of its real CCM"
+	case "vsphere":
+		return "the start and election of its real CCM; volumes of its real KCM in a simulated vCenter"
 	default:
 		return "its objects on real API servers"
 	}

@@ -83,7 +83,8 @@ func gatePairs(value string, wanted func(name string) bool) []string {
 	return pairs
 }
 
-// detached: an in-tree volume that is attached by the CSI driver is detached by no one once its gate is off.
+// detached: once the gate is off, KCM knows an in-tree volume that the CSI driver attached by two names, and detaches it by both.
+// The second of them needs the driver. test/e2e/vcsim shows it.
 func detached(in pass.Input) outcome.Outcome {
 	attachments, known := in.Attachments.Get()
 	inventory, read := in.Inventory.Get()

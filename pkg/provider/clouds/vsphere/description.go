@@ -32,8 +32,9 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for " +
 				"StorageClasses of " + inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: slices.Concat(prerequisites(), hazards(), machineHazards(), versionHazards(), manifest.VolumeHazards(inTreePlugin)),
-		Rules:   versionRules(),
+		Hazards: slices.Concat(prerequisites(), hazards(), podHazards(), machineHazards(), versionHazards(),
+			manifest.VolumeHazards(inTreePlugin)),
+		Rules: versionRules(),
 	}
 }
 
@@ -120,6 +121,16 @@ func hazards() []manifest.Hazard {
 			Link: csi + "blob/v3.7.2/manifests/vanilla/validatingwebhook.yaml",
 		},
 	}
+}
+
+// podHazards are about volumes that pods have without a PersistentVolume.
+func podHazards() []manifest.Hazard {
+	return []manifest.Hazard{{
+		Text: "A pod with a vsphereVolume of its own that has a storagePolicyName ends kube-controller-manager with a panic, again " +
+			"at each start, once it is on a Node whose kubelet migrates volumes (seen with 1.25.0 and 1.29.15): take the " +
+			"storagePolicyName out of the workload before.",
+		Link: "https://github.com/kubernetes/csi-translation-lib/blob/v0.36.4/plugins/vsphere_volume.go#L149-L151",
+	}}
 }
 
 // machineHazards are about Machines that go.
