@@ -281,7 +281,7 @@ type ClusterStatus struct {
 	// timeline of what happened, newest last; the oldest entries are dropped.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:MaxItems=80
 	Timeline []TimelineEntry `json:"timeline,omitempty"`
 }
 

@@ -221,7 +221,7 @@ func notSeen(status ucv1.ClusterStatus) bool {
 // checkBounds repeats the bounds of the API: a status that breaks one is refused, and the cluster stands still.
 func checkBounds(o *objections, status ucv1.ClusterStatus) {
 	o.unless(len(status.Conditions) <= 32, "there are %d conditions", len(status.Conditions))
-	o.unless(len(status.Timeline) <= 50, "the timeline has %d entries", len(status.Timeline))
+	o.unless(len(status.Timeline) <= 80, "the timeline has %d entries", len(status.Timeline))
 	for _, entry := range status.Timeline {
 		o.unless(len(entry.Objects) <= 10, "an entry of the timeline names %d objects", len(entry.Objects))
 		o.unless(

@@ -114,8 +114,8 @@ func TestCheckerObjects(t *testing.T) {
 		}, "Ready is true at step Addons"},
 		"no observedGeneration": {inTree(), func(c *ucv1.Cluster) { c.Status.ObservedGeneration = 0 }, "observedGeneration is 0"},
 		"a timeline without end": {inTree(), func(c *ucv1.Cluster) {
-			c.Status.Timeline = make([]ucv1.TimelineEntry, 51)
-		}, "timeline has 51 entries"},
+			c.Status.Timeline = make([]ucv1.TimelineEntry, 81)
+		}, "timeline has 81 entries"},
 		"more processes than the API takes": {inTree(), func(c *ucv1.Cluster) {
 			c.Status.Handover = &ucv1.HandoverStatus{Processes: make([]ucv1.ManagerProcess, 21)}
 		}, "21 recorded processes"},

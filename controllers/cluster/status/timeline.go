@@ -16,7 +16,7 @@ import (
 
 // The bounds of status.timeline: its entries, the objects and the characters of one.
 const (
-	MaxTimeline        = 50
+	MaxTimeline        = 80
 	maxTimelineObjects = 10
 	maxTimelineMessage = 512
 )

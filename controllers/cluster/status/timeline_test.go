@@ -109,25 +109,25 @@ func TestTimelineGrowsByWhatThePassChanged(t *testing.T) {
 }
 
 func TestTimelineIsBounded(t *testing.T) {
-	steps, actions := entries(ucv1.TimelineStep, 10), entries(ucv1.TimelineAction, 40)
+	steps, actions := entries(ucv1.TimelineStep, 10), entries(ucv1.TimelineAction, 70)
 	for name, tc := range map[string]struct {
 		before []ucv1.TimelineEntry
 		want   map[ucv1.TimelineKind]int
 		first  ucv1.TimelineKind
 	}{
 		"the oldest action goes before any step": {
-			slices.Concat(steps, actions), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineAction: 39}, ucv1.TimelineStep,
+			slices.Concat(steps, actions), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 11, ucv1.TimelineAction: 69}, ucv1.TimelineStep,
 		},
 		"of a full list of steps the oldest go": {
-			entries(ucv1.TimelineStep, 50), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 49, ucv1.TimelineAction: 1}, ucv1.TimelineStep,
+			entries(ucv1.TimelineStep, 80), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 79, ucv1.TimelineAction: 1}, ucv1.TimelineStep,
 		},
 		"failures stay as steps do": {
 			slices.Concat(entries(ucv1.TimelineFailure, 10), actions), map[ucv1.TimelineKind]int{
-				ucv1.TimelineFailure: 10, ucv1.TimelineStep: 1, ucv1.TimelineAction: 39,
+				ucv1.TimelineFailure: 10, ucv1.TimelineStep: 1, ucv1.TimelineAction: 69,
 			}, ucv1.TimelineFailure,
 		},
 		"one that has room keeps all": {
-			entries(ucv1.TimelineAction, 48), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineAction: 49},
+			entries(ucv1.TimelineAction, 78), map[ucv1.TimelineKind]int{ucv1.TimelineStep: 1, ucv1.TimelineAction: 79},
 			ucv1.TimelineAction,
 		},
 	} {
@@ -141,7 +141,7 @@ func TestTimelineIsBounded(t *testing.T) {
 			got := reported(t, s).Status.Timeline
 			g.Expect(kinds(got)).To(Equal(tc.want))
 			g.Expect(got[0].Kind).To(Equal(tc.first))
-			g.Expect(len(got)).To(BeNumerically("<=", 50))
+			g.Expect(len(got)).To(BeNumerically("<=", 80))
 		})
 	}
 }

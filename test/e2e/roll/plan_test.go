@@ -32,7 +32,7 @@ import (
 const (
 	heldPool = "held"
 	// mostEntries of a timeline; one that is full has lost actions.
-	mostEntries = 50
+	mostEntries = 80
 )
 
 // plans tells of a user cluster about which the built program is asked what a migration would do, as an operator does.
