@@ -32,7 +32,7 @@ func (Profile) Describe() manifest.Description {
 			{Name: datastoreKey, Text: "The URL (ds:///vmfs/volumes/…/) of the in-tree provider's default datastore, for " +
 				"StorageClasses of " + inTreePlugin + " that name neither a datastore nor a storage policy."},
 		},
-		Hazards: slices.Concat(prerequisites(), hazards(), podHazards(), machineHazards(), versionHazards(),
+		Hazards: slices.Concat(prerequisites(), hazards(), podHazards(), machineHazards(), versionHazards(), minorHazards(),
 			manifest.VolumeHazards(inTreePlugin)),
 		Rules: versionRules(),
 	}
@@ -209,4 +209,13 @@ func (Profile) Example() map[string][]byte {
 		"[Workspace]\nserver = \"vcenter.example.com\"\ndatacenter = \"one\"\nfolder = \"alpha\"\n" +
 		"default-datastore = \"fast\"\n\n[Disk]\nscsicontrollertype = pvscsi\n\n" +
 		"[Network]\npublic-network = \"VM Network\"\n\n[Labels]\nregion = k8s-region\nzone = k8s-zone\n")}
+}
+
+// minorHazards are about a minor that the CSI driver does not name.
+func minorHazards() []manifest.Hazard {
+	return []manifest.Hazard{{
+		Text: "v3.8.0 is the first release of the CSI driver that names Kubernetes 1.36. No promotion of its images is known, so " +
+			"that 1.36 gets v3.7, as elsewhere: try volumes there before you migrate.",
+		Link: "https://github.com/kubernetes-sigs/vsphere-csi-driver/releases/tag/v3.8.0",
+	}}
 }

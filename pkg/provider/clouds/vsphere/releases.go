@@ -25,7 +25,10 @@ type release struct {
 // rows from 1.28 on, one for each minor. CCM: a tag that is promoted to registry.k8s.io, which is not always the newest
 // (there is no image v1.29.2). Up to 1.32, and up to v3.7.2 of the CSI driver, the promotion was read from
 // https://github.com/kubernetes/k8s.io/tree/06ce83c280033da3c5b91a61489b3ee25b9f2fad/registry.k8s.io/images,
-// k8s-staging-csi-vsphere and k8s-staging-cloud-pv-vsphere; later ones of the CCM are those that KubeOne and Kubermatic run.
+// k8s-staging-csi-vsphere and k8s-staging-cloud-pv-vsphere; v1.32.3 in https://github.com/kubernetes/k8s.io/pull/8722, and later ones
+// of the CCM are those that KubeOne and Kubermatic run. v3.7.3 of the driver was promoted in
+// https://github.com/kubernetes/k8s.io/pull/9799, which gives its driver and its syncer the same digest: it is taken when make
+// verify-images has seen both.
 //
 // CSI driver: the minors of Kubernetes that each supports are in https://github.com/vsphere-tmm/helm-charts/issues/106 and in its
 // release notes.
@@ -35,7 +38,7 @@ func rows() []release {
 		{"v1.29.0", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v7.0.2", "v2.12.0", "v2.10.1"},
 		{"v1.30.2", 3, "v3.3.1", "v4.5.1", "v4.0.1", "v1.10.1", "v7.0.2", "v2.12.0", "v2.10.1"},
 		{"v1.31.1", 5, "v3.5.1", "v4.8.1", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
-		{"v1.32.2", 6, "v3.6.3", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
+		{"v1.32.3", 6, "v3.6.3", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
 		{"v1.33.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
 		{"v1.34.0", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
 		{"v1.35.1", 7, "v3.7.2", "v4.9.0", "v4.0.1", "v1.12.0", "v8.2.0", "v2.15.0", "v2.13.0"},
