@@ -16,7 +16,10 @@ func GroupVersion() schema.GroupVersion {
 
 // AddToScheme registers the kinds of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Cluster{}, &ClusterList{}, &ProviderProfile{}, &ProviderProfileList{})
+	scheme.AddKnownTypes(
+		GroupVersion(), &Cluster{}, &ClusterList{}, &FleetMigration{}, &FleetMigrationList{}, &ProviderProfile{},
+		&ProviderProfileList{},
+	)
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

@@ -16,6 +16,8 @@ const (
 	clusterControllerPackage = "controllers/cluster"
 	statusPackage            = "controllers/cluster/status"
 	controlPlanePackage      = "pkg/controlplane"
+	fleetPackage             = "pkg/fleet"
+	windowPackage            = "pkg/fleet/window"
 	handoverPackage          = "pkg/handover"
 	keptPackage              = "pkg/kept"
 	leaderMigrationPackage   = "pkg/leadermigration"
@@ -59,7 +61,7 @@ func mutants() []mutant {
 		renamedLoadBalancers(),
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),
-		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(),
+		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
 	)
 }
 

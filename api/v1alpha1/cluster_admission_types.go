@@ -1,0 +1,60 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AdmissionState says whether a FleetMigration let a Cluster start.
+// +kubebuilder:validation:Enum=Queued;Admitted
+type AdmissionState string
+
+const (
+	// AdmissionQueued waits for its turn.
+	AdmissionQueued AdmissionState = "Queued"
+	// AdmissionAdmitted may start.
+	AdmissionAdmitted AdmissionState = "Admitted"
+)
+
+// FleetDirective is what a FleetMigration wants of a Cluster that migrates.
+// +kubebuilder:validation:Enum=Proceed;HoldRoll;Rollback
+type FleetDirective string
+
+const (
+	// DirectiveProceed wants nothing special.
+	DirectiveProceed FleetDirective = "Proceed"
+	// DirectiveHoldRoll wants no further MachineDeployment to begin.
+	DirectiveHoldRoll FleetDirective = "HoldRoll"
+	// DirectiveRollback wants it rolled back, where it is before its point of no return.
+	DirectiveRollback FleetDirective = "Rollback"
+)
+
+// AdmissionStatus is the claim of a FleetMigration to a Cluster. Only the fleet's own field manager writes it. It stays when
+// the FleetMigration goes or selects the Cluster no longer, so that nothing that is deleted or relabelled starts a Cluster.
+type AdmissionStatus struct {
+	// fleetMigration is its name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	FleetMigration string `json:"fleetMigration,omitempty"`
+
+	// uid of the FleetMigration.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	UID string `json:"uid,omitempty"`
+
+	// wave that it started in; while it is queued, that it was in last.
+	// +optional
+	// +kubebuilder:validation:MaxLength=40
+	Wave string `json:"wave,omitempty"`
+
+	// state is Queued or Admitted.
+	// +required
+	State AdmissionState `json:"state,omitempty"`
+
+	// admittedAt is when it was admitted.
+	// +optional
+	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
+
+	// directive is what is wanted of it now; default is Proceed.
+	// +optional
+	Directive FleetDirective `json:"directive,omitempty"`
+}

@@ -1,0 +1,74 @@
+package fleet
+
+import (
+	"slices"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// direct says what is wanted of the Clusters that migrate in a FleetMigration.
+func (d *decision) direct(r *run) {
+	back := d.rollsBack(r)
+	for _, i := range r.members {
+		m, p := &d.fleet.Members[i], &d.plan.Members[i]
+		if !m.admitted() {
+			if p.Admit {
+				p.Directive = ucv1.DirectiveProceed
+			}
+			continue
+		}
+		switch {
+		case back[i]:
+			p.Directive = ucv1.DirectiveRollback
+		case m.done(), m.RollingBack, m.RolledBack, m.Admission.UID != string(r.object.UID):
+			p.Directive = m.Admission.Directive
+		case r.plan.Halt != nil && r.object.Spec.OnHalt == ucv1.HoldRollInFlight, d.verdict(r, i).HoldRoll:
+			p.Directive = ucv1.DirectiveHoldRoll
+		default:
+			p.Directive = ucv1.DirectiveProceed
+		}
+	}
+}
+
+// rollsBack are the Clusters that a person wants rolled back and that are known to be before their point of no return: the
+// newest first, and within the budgets. Windows do not count.
+func (d *decision) rollsBack(r *run) map[int]bool {
+	rollback := r.object.Spec.Rollback
+	if rollback == nil {
+		return nil
+	}
+	var wanted []int
+	back := map[int]bool{}
+	for _, i := range r.members {
+		m, p := &d.fleet.Members[i], &d.plan.Members[i]
+		switch {
+		case !r.mayRollBack(m, p):
+		case m.Admission.Directive == ucv1.DirectiveRollback:
+			back[i] = true
+		case p.State == InFlight, p.State == Failed, p.State == Succeeded && rollback.Scope == ucv1.RollbackAll:
+			wanted = append(wanted, i)
+		}
+	}
+	slices.SortFunc(wanted, func(a, b int) int {
+		return d.fleet.Members[b].begun().Compare(d.fleet.Members[a].begun())
+	})
+	for _, i := range wanted {
+		m := &d.fleet.Members[i]
+		// What migrates is in the budgets already.
+		if !m.migrates() {
+			if len(d.exhausted(m, r, true)) > 0 {
+				continue
+			}
+			d.take(m)
+		}
+		back[i] = true
+	}
+	return back
+}
+
+// mayRollBack says that the FleetMigration let a Cluster go, in a wave that is rolled back, and that it is known to be before
+// its point of no return.
+func (r *run) mayRollBack(m *Member, p *MemberPlan) bool {
+	return p.Wave >= 0 && slices.Contains(r.object.Spec.Rollback.Waves, r.waves[p.Wave].Name) && m.admitted() && m.BeforeNoReturn &&
+		m.Admission.UID == string(r.object.UID)
+}
