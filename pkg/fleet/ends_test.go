@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -68,16 +69,25 @@ func TestEveryFairFleetEnds(t *testing.T) {
 }
 
 func (w *world) ended() bool {
-	return !slices.ContainsFunc(w.fms, func(fm *ucv1.FleetMigration) bool {
+	waits := slices.ContainsFunc(w.clusters, func(c *cluster) bool {
+		a := c.truth.Admission
+		return a != nil && a.Wave != "" && c.truth.CompletedAt.IsZero() && !w.stands(a.UID)
+	})
+	return !waits && !slices.ContainsFunc(w.fms, func(fm *ucv1.FleetMigration) bool {
 		first := fm.Status.Waves
 		return fm.Status.Wave != "" && (len(first) == 0 || first[0].WaitsFor != ucv1.FirstWaveEmptyReason)
 	})
 }
 
+// stands says that a FleetMigration waits for a person who corrects its first wave.
+func (w *world) stands(uid string) bool {
+	fm := w.migration(uid)
+	return fm == nil || len(fm.Status.Waves) > 0 && fm.Status.Waves[0].WaitsFor == ucv1.FirstWaveEmptyReason
+}
+
 // checkRest: property 18. Where nothing changes, nothing is written.
 func (w *world) checkRest(t *testing.T, seed uint64) {
 	t.Helper()
-	w.observe()
 	w.pass()
 	f := w.observe()
 	plan := fleet.Decide(f, w.now)
@@ -97,13 +107,18 @@ func (w *world) checkRest(t *testing.T, seed uint64) {
 // Cluster may take the place of several small ones.
 func TestMoreRoomAdmitsNoFewer(t *testing.T) {
 	t.Parallel()
+	some := 0
 	for seed := range uint64(300) {
 		w := newWorld(seed, false)
 		for _, fm := range w.fms {
 			fm.Spec.Budgets = slices.DeleteFunc(fm.Spec.Budgets, func(b ucv1.FleetBudget) bool { return b.MaxNodes != nil })
 		}
 		w.run(w.rng.IntN(200))
+		for range 12 {
+			w.newCluster() // The last pass admitted what could be.
+		}
 		before := w.admits()
+		some += before
 		for _, fm := range w.fms {
 			if len(fm.Spec.Budgets) > 0 {
 				*fm.Spec.Budgets[0].MaxConcurrency += 2
@@ -120,6 +135,7 @@ func TestMoreRoomAdmitsNoFewer(t *testing.T) {
 			t.Fatalf("seed %d: %d start, with more room %d, and in an exclusion %d", seed, before, more, fewest)
 		}
 	}
+	NewWithT(t).Expect(some).To(BeNumerically(">", 100))
 }
 
 func (w *world) admits() int {
@@ -204,4 +220,55 @@ func exclusionNow(now time.Time) ucv1.FleetExclusion {
 	e := ucv1.FleetExclusion{Name: "now"}
 	e.From.Time, e.To.Time = now.Add(-time.Minute), now.Add(time.Minute)
 	return e
+}
+
+// What migrates holds its roll when someone asked for that, and goes on when that is over.
+func TestDirectives(t *testing.T) {
+	inFlight := admitted(member("a", "canary"), ago(time.Hour))
+	inFlight.Admission.Directive = ucv1.DirectiveProceed
+	held := inFlight
+	held.Admission = inFlight.Admission.DeepCopy()
+	held.Admission.Directive = ucv1.DirectiveHoldRoll
+	halted := func(fm *ucv1.FleetMigration) {
+		fm.Status.Halt = &ucv1.FleetHalt{At: metav1.NewTime(ago(time.Minute)), Reason: ucv1.MaxFailuresExceededReason}
+	}
+	nights := func(policy ucv1.InFlightPolicy) func(*ucv1.FleetMigration) {
+		return func(fm *ucv1.FleetMigration) {
+			fm.Spec.Maintenance.Windows = []ucv1.FleetWindow{{MaintenanceWindow: ucv1.MaintenanceWindow{
+				Name: "nights", Schedule: "0 22 * * *", DurationSeconds: 3600, TimeZone: "Etc/UTC",
+			}, InFlight: policy}}
+		}
+	}
+	for name, test := range map[string]struct {
+		with   func(*ucv1.FleetMigration)
+		member fleet.Member
+		want   ucv1.FleetDirective
+	}{
+		"nothing is asked for":                  {func(*ucv1.FleetMigration) {}, inFlight, ucv1.DirectiveProceed},
+		"what was held goes on":                 {func(*ucv1.FleetMigration) {}, held, ucv1.DirectiveProceed},
+		"a halt lets rolls go on":               {halted, inFlight, ucv1.DirectiveProceed},
+		"a halt that holds rolls":               {func(fm *ucv1.FleetMigration) { halted(fm); fm.Spec.OnHalt = ucv1.HoldRollInFlight }, inFlight, ucv1.DirectiveHoldRoll},
+		"a window that has closed":              {nights(""), inFlight, ucv1.DirectiveProceed},
+		"a window that holds rolls when closed": {nights(ucv1.HoldRollInFlight), inFlight, ucv1.DirectiveHoldRoll},
+		"an exclusion that holds rolls": {func(fm *ucv1.FleetMigration) {
+			e := exclusionNow(noon())
+			e.InFlight = ucv1.HoldRollInFlight
+			fm.Spec.Maintenance.Exclusions = []ucv1.FleetExclusion{e}
+		}, inFlight, ucv1.DirectiveHoldRoll},
+		"a rollback of what may be past its point of no return": {func(fm *ucv1.FleetMigration) {
+			fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackAll}
+		}, inFlight, ucv1.DirectiveProceed},
+		"a rollback": {func(fm *ucv1.FleetMigration) {
+			fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackInFlight}
+		}, func() fleet.Member { m := inFlight; m.BeforeNoReturn = true; return m }(), ucv1.DirectiveRollback},
+		"a rollback of another wave": {func(fm *ucv1.FleetMigration) {
+			fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"prod"}, Scope: ucv1.RollbackInFlight}
+		}, func() fleet.Member { m := inFlight; m.BeforeNoReturn = true; return m }(), ucv1.DirectiveProceed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fm := openFleet()
+			test.with(fm)
+			NewWithT(t).Expect(decide(fm, test.member).Members[0].Directive).To(Equal(test.want))
+		})
+	}
 }

@@ -45,7 +45,7 @@ type Member struct {
 	RolledOut bool
 	// RollingBack says that it is being rolled back, and RolledBack that it was.
 	RollingBack, RolledBack bool
-	// Paused by a person now, and PausedFor how long altogether since it started.
+	// Paused by a person now, and PausedFor how long it was paused, or its roll held, altogether since it started.
 	Paused    bool
 	PausedFor time.Duration
 	// AwaitsPlan says that its own plan has to be approved by a person first.

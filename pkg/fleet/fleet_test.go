@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
 )
 
 func parse(of any) (string, float64) {
@@ -100,9 +101,10 @@ func (w *world) newMigration(selector *metav1.LabelSelector) {
 func newWorld(seed uint64, faulty bool) *world {
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 28, 22, 0, 0, 0, time.UTC), faulty: faulty, attentive: true,
-		began: map[string]bool{}, counted: map[string]string{}, again: map[string]bool{},
+		admitted: map[string]bool{}, counted: map[string]string{}, again: map[string]bool{},
 		killIn: -1,
 	}
+	w.policy = pick(w.rng, fleet.Required, fleet.Optional)
 	for range 1 + w.rng.IntN(3) {
 		w.newMigration(pick(w.rng, selecting(), selecting("team", "x"), selecting("team", "y")))
 	}

@@ -78,11 +78,14 @@ func (d *decision) failure(r *run, m *Member) Trouble {
 	switch {
 	case m.done() && m.Verdict == slo.Violated:
 		return Trouble{ucv1.SLOViolatedReason, m.VerdictAt}
-	case m.done(), m.Paused:
+	case m.done(), m.Paused, m.held():
 		return Trouble{}
 	}
 	return d.late(m, m.begun().Add(seconds(failures.ProgressDeadlineSeconds, defaultDeadline)+m.PausedFor))
 }
+
+// held says that a FleetMigration lets it replace no further Machines.
+func (m *Member) held() bool { return m.admitted() && m.Admission.Directive == ucv1.DirectiveHoldRoll }
 
 // late is the failure of one that is not done at its deadline.
 func (d *decision) late(m *Member, deadline time.Time) Trouble {

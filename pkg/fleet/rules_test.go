@@ -11,6 +11,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet/window"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
 )
 
 // checkPlan holds a plan against what was seen.
@@ -23,7 +24,7 @@ func (w *world) checkPlan(f fleet.Fleet, plan fleet.Plan) {
 		w.checkMember(&f.Members[i], &plan.Members[i], plan)
 	}
 	for i := range plan.Migrations {
-		w.checkMigration(&plan.Migrations[i], plan)
+		w.checkMigration(&plan.Migrations[i], f)
 	}
 }
 
@@ -41,8 +42,21 @@ func (w *world) checkMember(m *fleet.Member, p *fleet.MemberPlan, plan fleet.Pla
 	if p.Position > 0 && len(p.Obstacles) == 0 && len(plan.Migrations[p.Migration].Status.Admitting) < fleet.AtOnce {
 		w.fail("property 11: %s waits for nothing", m.Name)
 	}
+	w.checkStays(m, p, plan)
 	if p.Directive == ucv1.DirectiveRollback && !m.BeforeNoReturn && m.Admission.Directive != ucv1.DirectiveRollback {
 		w.fail("property 21: %s is rolled back and not known to be before its point of no return", m.Name)
+	}
+}
+
+// checkStays: property 16. Who began stays with the FleetMigration, and in the wave, that let it go.
+func (w *world) checkStays(m *fleet.Member, p *fleet.MemberPlan, plan fleet.Plan) {
+	if !isAdmitted(m.Admission) || w.migration(m.Admission.UID) == nil || p.State == fleet.OutOfScope {
+		return
+	}
+	if p.Migration < 0 || plan.Migrations[p.Migration].UID != m.Admission.UID {
+		w.fail("property 16: %s has begun and is counted elsewhere", m.Name)
+	} else if p.Wave >= 0 && m.Admission.Wave != "" && plan.Migrations[p.Migration].Waves[p.Wave].Name != m.Admission.Wave {
+		w.fail("property 16: %s has begun and changes its wave", m.Name)
 	}
 }
 
@@ -133,7 +147,7 @@ func openedBefore(fm *ucv1.FleetMigration, wave string) bool {
 	return slices.ContainsFunc(fm.Status.Waves, func(s ucv1.WaveStatus) bool { return s.Name == wave && s.OpenedAt != nil })
 }
 
-func (w *world) checkMigration(r *fleet.MigrationPlan, plan fleet.Plan) {
+func (w *world) checkMigration(r *fleet.MigrationPlan, f fleet.Fleet) {
 	fm := w.migration(r.UID)
 	if fm == nil {
 		return
@@ -146,7 +160,7 @@ func (w *world) checkMigration(r *fleet.MigrationPlan, plan fleet.Plan) {
 		w.checkPassing(was, r)
 	}
 	w.checkResume(fm, r)
-	w.checkFailures(fm, r, plan)
+	w.checkFailures(fm, r, f)
 }
 
 // checkPassing of a wave, against what its status was.
@@ -174,22 +188,43 @@ func (w *world) checkResume(fm *ucv1.FleetMigration, r *fleet.MigrationPlan) {
 	}
 }
 
-// checkFailures: property 5.
-func (w *world) checkFailures(fm *ucv1.FleetMigration, r *fleet.MigrationPlan, plan fleet.Plan) {
-	for at := range r.Waves {
-		failed := 0
-		for i := range plan.Members {
-			p := &plan.Members[i]
-			if p.Migration >= 0 && plan.Migrations[p.Migration].UID == r.UID && p.Wave == at && p.State == fleet.Failed && !p.Forgiven {
-				failed++
-			}
-		}
-		spec := fm.Spec.Waves[at]
-		base := float64(r.Waves[at].Clusters.Total - r.Waves[at].Clusters.NotRequested)
-		if most := int(amount(spec.MaxFailures, base, 0)); failed > most && r.Halt == nil {
-			w.fail("property 5: %d failed in wave %s, %d may, and %s is not halted", failed, spec.Name, most, fm.Name)
+// checkFailures: property 5, by a judgment of its own.
+func (w *world) checkFailures(fm *ucv1.FleetMigration, r *fleet.MigrationPlan, f fleet.Fleet) {
+	failed := map[string]int{}
+	for i := range f.Members {
+		m := &f.Members[i]
+		if since := failedSince(fm, m, w.now); !since.IsZero() && (fm.Spec.Failures.CountSince == nil || since.After(fm.Spec.Failures.CountSince.Time)) {
+			failed[w.counted[m.UID]]++
 		}
 	}
+	for at, spec := range fm.Spec.Waves {
+		base := float64(r.Waves[at].Clusters.Total - r.Waves[at].Clusters.NotRequested)
+		most := int(amount(spec.MaxFailures, base, 0))
+		if n := failed[string(fm.UID)+"/"+spec.Name]; n > most && r.Halt == nil {
+			w.fail("property 5: %d failed in wave %s, %d may, and %s is not halted", n, spec.Name, most, fm.Name)
+		}
+	}
+}
+
+// failedSince is when a failure began that counts by now; zero where there is none.
+func failedSince(fm *ucv1.FleetMigration, m *fleet.Member, now time.Time) time.Time {
+	begun := m.StartedAt
+	if isAdmitted(m.Admission) {
+		begun = m.Admission.AdmittedAt.Time
+	}
+	deadline := begun.Add(time.Duration(*fm.Spec.Failures.ProgressDeadlineSeconds)*time.Second + m.PausedFor)
+	grace := time.Duration(*fm.Spec.Failures.GraceSeconds) * time.Second
+	done := !m.CompletedAt.IsZero() && !m.CompletedAt.Before(begun)
+	switch {
+	case begun.IsZero(), m.RolledBack:
+	case m.Stalled.Reason != "" && now.Sub(m.Stalled.Since) >= grace:
+		return m.Stalled.Since
+	case done && m.Verdict == slo.Violated:
+		return m.VerdictAt
+	case !done && !m.Paused && !directed(m, ucv1.DirectiveHoldRoll) && !now.Before(deadline):
+		return deadline
+	}
+	return time.Time{}
 }
 
 // checkTruth after a pass: what was admitted in it did not exceed a limit of who admitted it.
@@ -272,11 +307,10 @@ func (w *world) checkWave(fm *ucv1.FleetMigration, wave ucv1.Wave) {
 	if isZero(wave.MaxConcurrency) {
 		most = 0
 	}
-	// Who failed leaves its place, and may take it again when it recovers.
-	if inFlight > most+w.failedOf(fm, wave) {
+	if inFlight > most {
 		w.fail("property 1: %d of wave %s migrate at once, %d may", inFlight, wave.Name, most)
 	}
-	if n := wave.Canaries; n != nil && succeeded < int(*n) && inFlight > int(*n)-succeeded+w.failedOf(fm, wave) {
+	if n := wave.Canaries; n != nil && succeeded < int(*n) && inFlight > int(*n)-succeeded {
 		w.fail("property 4: %d of wave %s migrate and %d of %d canaries have succeeded", inFlight, wave.Name, succeeded, *n)
 	}
 }
@@ -289,7 +323,8 @@ func (w *world) tally(fm *ucv1.FleetMigration, wave ucv1.Wave) (total, inFlight,
 			continue
 		}
 		total++
-		if migrates(m) && m.Stalled.Reason == "" {
+		// Who failed leaves its place, and may take it again when it recovers.
+		if migrates(m) && m.Stalled.Reason == "" && failedSince(fm, &c.seen, w.now).IsZero() {
 			inFlight++
 		}
 		if !m.CompletedAt.IsZero() && m.Verdict != "Violated" {
@@ -297,14 +332,6 @@ func (w *world) tally(fm *ucv1.FleetMigration, wave ucv1.Wave) (total, inFlight,
 		}
 	}
 	return total, inFlight, succeeded
-}
-
-func (w *world) failedOf(fm *ucv1.FleetMigration, wave ucv1.Wave) int {
-	at := slices.IndexFunc(fm.Status.Waves, func(s ucv1.WaveStatus) bool { return s.Name == wave.Name })
-	if at < 0 {
-		return 0
-	}
-	return int(fm.Status.Waves[at].Clusters.Failed)
 }
 
 // amount of a limit that is rounded down.

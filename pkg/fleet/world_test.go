@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,8 +38,9 @@ type world struct {
 	counted map[string]string
 	// again are those that an earlier plan had admitted, by UID.
 	again map[string]bool
-	// began has the clusters that ran before, by UID.
-	began map[string]bool
+	// admitted has the UIDs of those that a FleetMigration admitted.
+	admitted map[string]bool
+	policy   fleet.Policy
 }
 
 // cluster is the truth of a Cluster.
@@ -125,14 +127,15 @@ func (w *world) roll(c *cluster) {
 	if w.stuck(c, took) {
 		return
 	}
-	m.RolledOut = m.RolledOut || took >= c.rolls
 	switch {
 	case directed(m, ucv1.DirectiveRollback):
 		m.RollingBack, m.RolledBack = false, true
 		return
 	case directed(m, ucv1.DirectiveHoldRoll) && !m.RolledOut:
+		m.PausedFor += time.Minute
 		return
 	}
+	m.RolledOut = took >= c.rolls
 	m.BeforeNoReturn = !m.RolledOut
 	if m.RolledOut && took >= c.rolls+c.soaks {
 		w.complete(c)
@@ -176,11 +179,12 @@ func (w *world) start(c *cluster) {
 	if w.faulty && w.chance(0.1) {
 		selected = observation.Observed[bool]{}
 	}
-	if obstacle := fleet.Gate(m.Admission, m.Immediate, selected, fleet.Required); obstacle.Reason != "" {
+	if obstacle := fleet.Gate(m.Admission, m.Immediate, selected, w.policy); obstacle.Reason != "" {
 		return
 	}
 	m.StartedAt, m.BeforeNoReturn = w.now, true
-	if !w.began[m.UID] && !m.Immediate {
+	free := w.policy == fleet.Optional && m.Admission == nil && !selected.Value()
+	if !w.admitted[m.UID] && !m.Immediate && !free {
 		w.fail("property 7: %s starts although no FleetMigration admitted it", m.Name)
 	}
 	w.say("%s starts", m.Name)
@@ -274,7 +278,7 @@ func (w *world) writeMember(seen *fleet.Member, p *fleet.MemberPlan, plan fleet.
 		return false
 	}
 	old := c.truth.Admission
-	if isAdmitted(old) && wanted.State == ucv1.AdmissionQueued {
+	if !cmp.Equal(old, seen.Admission) {
 		return true // Refused by the resourceVersion: what was seen is older.
 	}
 	switch {
@@ -291,7 +295,7 @@ func (w *world) writeMember(seen *fleet.Member, p *fleet.MemberPlan, plan fleet.
 // admit a cluster, which is written with its feature at once.
 func (w *world) admit(c *cluster, wanted *ucv1.AdmissionStatus, setFeature bool) {
 	w.admissions = append(w.admissions, c)
-	w.began[c.truth.UID] = true
+	w.admitted[c.truth.UID] = true
 	wanted.AdmittedAt = &metav1.Time{Time: w.now}
 	if setFeature {
 		c.feature = true

@@ -60,6 +60,10 @@ func fleets() []mutant {
 		ofFleet("12 others", "an unreachable Cluster has failed at once", "decision.late", never("Before deadline")),
 		ofFleet("13 states", "who is let go is counted twice", "decision.letGo", skips("Queued")),
 		ofFleet("16 claims", "a Cluster that has begun changes its FleetMigration", "decision.holderOf", never("a admitting")),
+		ofFleet("16 claims", "a Cluster that has begun changes its wave", "decision.holderOf",
+			returns("by Wave", "by, m.Admission.Wave, false")),
+		ofFleet("2 gates", "no one holds a roll", "decision.direct", never("HoldRollInFlight HoldRoll")),
+		ofFleet("12 others", "a Cluster whose roll is held is late", "decision.failure", lacks("held")),
 		ofFleet("18 rest", "what was written is written again", "decision.assign", goesOn("Admit admitting", "p.Admit = admitting")),
 		ofFleet("21 rollback", "what is past its point of no return is rolled back", "run.mayRollBack", without("BeforeNoReturn")),
 	}
