@@ -37,7 +37,7 @@ func (d *decision) admit(r *run) {
 		case alone && len(own) == 1 && own[0].Reason == ucv1.BudgetExhaustedReason:
 			d.reserve(m, &r.waves[p.Wave])
 		case len(p.Obstacles) > 0:
-		case room == 0:
+		case room <= 0:
 			d.wake(d.now.Add(time.Second)) // The rest comes as soon as these are written.
 		default:
 			room--

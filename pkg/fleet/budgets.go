@@ -105,11 +105,14 @@ func (b *budget) fits(m *Member) bool {
 
 // fill the budgets with every Cluster that migrates, whoever let it go. What is only planned limits no one.
 func (d *decision) fill(r *run) {
-	if r.object.Spec.Mode == ucv1.FleetPlanOnly || len(r.problems) > 0 {
+	if r.object.Spec.Mode == ucv1.FleetPlanOnly {
 		return
 	}
 	for i := range r.object.Spec.Budgets {
 		spec := &r.object.Spec.Budgets[i]
+		if (spec.MaxConcurrency == nil) == (spec.MaxNodes == nil) {
+			continue // Its own FleetMigration admits no Cluster because of it.
+		}
 		b := budget{FleetBudget: spec, of: r, name: r.object.Name + "/" + spec.Name, values: d.valuesOf(spec.Per)}
 		for _, at := range d.migrating {
 			b.take(&d.fleet.Members[at])

@@ -39,6 +39,9 @@ func (d *decision) halt(r *run) {
 		r.plan.Halt = latched
 		return
 	}
+	if r.object.Spec.Mode == ucv1.FleetPlanOnly {
+		return // It lets no Cluster go that could fail.
+	}
 	failures := r.object.Spec.Failures
 	for w := range r.waves {
 		wave := &r.waves[w]

@@ -193,14 +193,15 @@ func (w *world) checkFailures(fm *ucv1.FleetMigration, r *fleet.MigrationPlan, f
 	failed := map[string]int{}
 	for i := range f.Members {
 		m := &f.Members[i]
-		if since := failedSince(fm, m, w.now); !since.IsZero() && (fm.Spec.Failures.CountSince == nil || since.After(fm.Spec.Failures.CountSince.Time)) {
+		since, looked := failedSince(fm, m, w.now), fm.Spec.Failures.CountSince
+		if !since.IsZero() && (looked == nil || since.After(looked.Time)) {
 			failed[w.counted[m.UID]]++
 		}
 	}
 	for at, spec := range fm.Spec.Waves {
 		base := float64(r.Waves[at].Clusters.Total - r.Waves[at].Clusters.NotRequested)
 		most := int(amount(spec.MaxFailures, base, 0))
-		if n := failed[string(fm.UID)+"/"+spec.Name]; n > most && r.Halt == nil {
+		if n := failed[string(fm.UID)+"/"+spec.Name]; n > most && r.Halt == nil && fm.Spec.Mode != ucv1.FleetPlanOnly {
 			w.fail("property 5: %d failed in wave %s, %d may, and %s is not halted", n, spec.Name, most, fm.Name)
 		}
 	}
@@ -221,11 +222,13 @@ func failedSince(fm *ucv1.FleetMigration, m *fleet.Member, now time.Time) time.T
 		return m.Stalled.Since
 	case done && m.Verdict == slo.Violated:
 		return m.VerdictAt
-	case !done && !m.Paused && !directed(m, ucv1.DirectiveHoldRoll) && !now.Before(deadline):
+	case !done && goesOn(m) && !now.Before(deadline):
 		return deadline
 	}
 	return time.Time{}
 }
+
+func goesOn(m *fleet.Member) bool { return !m.Paused && !directed(m, ucv1.DirectiveHoldRoll) }
 
 // checkTruth after a pass: what was admitted in it did not exceed a limit of who admitted it.
 func (w *world) checkTruth() {
@@ -258,7 +261,7 @@ func (w *world) checkRate(fm *ucv1.FleetMigration) {
 // checkBudgets of all FleetMigrations for a Cluster that one of them has admitted.
 func (w *world) checkBudgets(c *cluster) {
 	for _, fm := range w.fms {
-		if fm.Spec.Mode == ucv1.FleetPlanOnly || !readable(fm) {
+		if fm.Spec.Mode == ucv1.FleetPlanOnly {
 			continue
 		}
 		for _, b := range fm.Spec.Budgets {
@@ -344,11 +347,4 @@ func amount(of any, base, otherwise float64) float64 {
 	default:
 		return number
 	}
-}
-
-// readable says that its limits can be read.
-func readable(fm *ucv1.FleetMigration) bool {
-	return !slices.ContainsFunc(fm.Spec.Waves, func(w ucv1.Wave) bool {
-		return w.MaxConcurrency != nil && w.MaxConcurrency.StrVal == "250%"
-	})
 }

@@ -171,6 +171,11 @@ func TestHalts(t *testing.T) {
 			members: []fleet.Member{stalled(member("a", "canary"), ago(time.Hour)), member("b", "canary")},
 			reasons: []string{ucv1.FleetHaltedReason}, halt: ucv1.MaxFailuresExceededReason,
 		},
+		"a plan halts for nothing": {
+			with:    func(fm *ucv1.FleetMigration) { fm.Spec.Mode = ucv1.FleetPlanOnly },
+			members: []fleet.Member{stalled(member("a", "canary"), ago(time.Hour)), member("b", "canary")},
+			reasons: []string{ucv1.FleetPlanOnlyReason},
+		},
 		"one that is Stalled for less than the grace is no failure": {
 			members: []fleet.Member{stalled(member("a", "canary"), ago(time.Minute)), member("b", "canary")}, admits: true,
 		},

@@ -278,7 +278,7 @@ func (w *world) writeMember(seen *fleet.Member, p *fleet.MemberPlan, plan fleet.
 		return false
 	}
 	old := c.truth.Admission
-	if !cmp.Equal(old, seen.Admission) {
+	if !cmp.Equal(old, seen.Admission) || !c.truth.StartedAt.Equal(seen.StartedAt) {
 		return true // Refused by the resourceVersion: what was seen is older.
 	}
 	switch {
