@@ -50,7 +50,7 @@ func fleets() []mutant {
 		ofFleet("5 halts", "one failure more is allowed", "decision.halt", against("failures most", "most+1")),
 		ofFleet("5 halts", "failures of a wave do not halt", "decision.halt", never("failures most")),
 		ofFleet("5 halts", "no reason halts at once", "decision.haltAtOnce", never("Contains reasons")),
-		ofFleet("6 resume", "a halt ends by itself", "decision.halt", never("latched")),
+		ofFleet("6 resume", "a halt of the fleet ends by itself", "decision.halt", never("latched")),
 		ofFleet("6 resume", "what a person looked at halts again", "run.forgiven", returns("began", "false")),
 		ofFleet("7 claims", "a claim ends with its FleetMigration", "Gate", returns("admission FleetMigration", "Obstacle{}")),
 		ofFleet("7 claims", "what is not known to be selected starts", "Gate", never("known")),
