@@ -156,7 +156,8 @@ func (v machineView) renewed(deployment observation.MachineDeployment) int {
 	return wanted
 }
 
-// countReplaced is how many Machines it has of which the old one is gone: a new one beside it, or one that stays, replaces nothing.
+// countReplaced is how many Machines it has of which the old one is gone: a new one beside it, or one that stays, replaces
+// nothing.
 func (v machineView) countReplaced(d observation.MachineDeployment) int {
 	old := 0
 	for _, machine := range v.machinesOf(d) {

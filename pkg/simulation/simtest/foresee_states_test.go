@@ -46,10 +46,8 @@ func planAndRun(t *testing.T, seed uint64) error {
 	}
 	w := NewWorld(rand.New(rand.NewPCG(seed, 1)), scenario)
 	at, what := 5+rng.IntN(400), rng.IntN(8)
-	for w.Ticks() < at || w.unsettled() || w.controller.pending != nil || what == 0 && w.Ticks() < at+600 && w.rolls() {
-		if err := w.round(); err != nil {
-			return err
-		}
+	if err := w.play(at, what == 0); err != nil {
+		return err
 	}
 	w.ask(what)
 	w.Say("plan: at step %s", w.last.Step)
@@ -67,6 +65,16 @@ func planAndRun(t *testing.T, seed uint64) error {
 			future.Last.Wait,
 			future.Last.Calls(),
 		)
+	}
+	return nil
+}
+
+// play until a tick, and until all that passes by itself has passed: before a rollback also a roll, for a while.
+func (w *World) play(until int, rollsEnd bool) error {
+	for w.Ticks() < until || w.unsettled() || w.controller.pending != nil || rollsEnd && w.Ticks() < until+600 && w.rolls() {
+		if err := w.round(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

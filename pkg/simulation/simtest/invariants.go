@@ -166,13 +166,19 @@ func (i *invariants) checkOrder(w *World, o observation.Observation, d migration
 	if guard {
 		w.disturbed = w.Now
 	}
-	if w.Machines.Unlinked() {
-		i.unlinked = w.Now // A pool that a person adds is waited for until the machine-controller has found its Nodes.
-	}
-	if at < i.furthest && w.settled(d) && w.Now.Sub(i.unlinked) > settling && !guard && !unknown {
+	i.seeUnlinked(w)
+	settled := w.settled(d) && w.Now.Sub(i.unlinked) > settling
+	if at < i.furthest && settled && !guard && !unknown {
 		i.fail("step went back from %s to %s", migration.Steps()[i.furthest], d.Step)
 	}
 	i.furthest = max(i.furthest, at)
+}
+
+// seeUnlinked: a pool that a person adds is waited for until the machine-controller has found its Nodes.
+func (i *invariants) seeUnlinked(w *World) {
+	if w.Machines.Unlinked() {
+		i.unlinked = w.Now
+	}
 }
 
 // settled says that nothing was disturbed lately.
@@ -334,8 +340,8 @@ func (i *invariants) rolling(w *World, d *simulation.MachineDeployment, action o
 	}
 }
 
-// replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them, unless a person took
-// the value out of the template again, which we never do (rolling).
+// replaced counts Machines that a rollout replaces: one that was made from our revision may not be among them, unless a person
+// took the value out of the template again, which we never do (rolling).
 func (i *invariants) replaced(w *World, m *simulation.Machine, s *simulation.MachineSet) {
 	at := slices.IndexFunc(w.Machines.Deployments, func(d *simulation.MachineDeployment) bool { return d.UID == s.Deployment })
 	if at < 0 {
