@@ -26,15 +26,15 @@ func (d *decision) admit(r *run) {
 			common = d.common(r, waits.member, stop)
 			shared[d.at[waits.member]] = common
 		}
-		// Budgets of others matter where nothing else is in the way.
-		alone := len(common) == 0 && len(p.Obstacles) == 0 && m.Windows == nil
 		own := append(p.Obstacles, d.ownWindows(m)...)
-		own = append(own, d.exhausted(m, r, alone)...)
-		if p.Obstacles = common; len(own) > 0 {
-			p.Obstacles = slices.Concat(common, own)
+		// Budgets of others matter where nothing else is in the way, and then always: it would be admitted.
+		alone := len(common) == 0 && len(own) == 0
+		full := d.exhausted(m, r, alone)
+		if p.Obstacles = common; len(own)+len(full) > 0 {
+			p.Obstacles = slices.Concat(common, own, full)
 		}
 		switch {
-		case alone && len(own) == 1 && own[0].Reason == ucv1.BudgetExhaustedReason:
+		case alone && len(full) == 1 && full[0].Reason == ucv1.BudgetExhaustedReason:
 			d.reserve(m, &r.waves[p.Wave])
 		case len(p.Obstacles) > 0:
 		case room <= 0:

@@ -323,3 +323,22 @@ func TestTheGate(t *testing.T) {
 		})
 	}
 }
+
+// A budget of another FleetMigration holds for a Cluster with windows of its owner, too.
+func TestBudgetsOfOthersHoldForClustersWithWindows(t *testing.T) {
+	g := NewWithT(t)
+	calendar, err := window.NewCalendar(ucv1.FleetMaintenance{})
+	g.Expect(err).NotTo(HaveOccurred())
+	other := openFleet()
+	other.Name, other.UID, other.Spec.ClusterSelector = "other", "uid-other", selecting("team", "x")
+	other.Spec.Budgets = []ucv1.FleetBudget{{Name: "none", MaxConcurrency: new(int32(0))}}
+	m := member("a", "canary")
+	m.Windows = &calendar
+	f := fleet.Fleet{
+		Migrations: []fleet.Migration{fleet.Compile(openFleet()), fleet.Compile(other)}, Members: []fleet.Member{m},
+	}
+	(&fleet.Placer{}).Place(&f)
+	plan := fleet.Decide(f, noon())
+	g.Expect(plan.Members[0].Admit).To(BeFalse())
+	g.Expect(obstacles(plan.Members[0])).To(ConsistOf(ucv1.BudgetExhaustedReason))
+}
