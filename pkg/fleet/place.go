@@ -29,7 +29,8 @@ func (p *Placer) Place(f *Fleet) {
 	for _, m := range f.Migrations {
 		generations.WriteString(string(m.object.UID) + "/" + strconv.FormatInt(m.object.Generation, 10) + " ")
 	}
-	if p.places == nil || p.generations != generations.String() {
+	// Labels come and go, and what is kept of them must not grow for ever.
+	if p.places == nil || p.generations != generations.String() || len(p.places) > 2*len(f.Members)+1000 {
 		p.generations, p.places = generations.String(), map[string][]place{}
 	}
 	for i := range f.Members {
