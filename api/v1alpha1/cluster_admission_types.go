@@ -57,4 +57,44 @@ type AdmissionStatus struct {
 	// directive is what is wanted of it now; default is Proceed.
 	// +optional
 	Directive FleetDirective `json:"directive,omitempty"`
+
+	// heldSince is since when its roll has been held (directive HoldRoll).
+	// +optional
+	HeldSince *metav1.Time `json:"heldSince,omitempty"`
+
+	// heldSeconds is for how long its roll was held before that: a time in which it could not go on does not count to its deadline.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	HeldSeconds int64 `json:"heldSeconds,omitempty"`
+}
+
+// ClusterAdmission says who lets a Cluster start.
+// +kubebuilder:validation:Enum=Fleet;Immediate
+type ClusterAdmission string
+
+const (
+	// FleetClusterAdmission means the FleetMigration that selects it, if one does.
+	FleetClusterAdmission ClusterAdmission = "Fleet"
+	// ImmediateClusterAdmission means that it starts whatever a FleetMigration says. Budgets count it.
+	ImmediateClusterAdmission ClusterAdmission = "Immediate"
+)
+
+// ClusterMaintenance says when the owner of a Cluster lets it start.
+type ClusterMaintenance struct {
+	// windows in which a FleetMigration may let it start, besides the fleet's own, which have to be open, too. When there are none,
+	// only the fleet's count.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Windows []MaintenanceWindow `json:"windows,omitempty"`
+}
+
+// Immediate says that a Cluster starts whatever a FleetMigration says.
+func (c *Cluster) Immediate() bool { return c.Spec.Admission == ImmediateClusterAdmission }
+
+// Directed says that the FleetMigration which admitted a Cluster wants this of it.
+func (c *Cluster) Directed(directive FleetDirective) bool {
+	admission := c.Status.Admission
+	return admission != nil && admission.State == AdmissionAdmitted && admission.Directive == directive
 }

@@ -37,4 +37,7 @@ const (
 	TokenFieldManager = "ccm-migration-controller-token"
 	// DefaultClassFieldManager owns the annotation of StorageClasses that says which one is the default.
 	DefaultClassFieldManager = "ccm-migration-controller-default-class"
+	// FleetFieldManager owns status.admission of Clusters, and spec.features.externalCloudProvider where a FleetMigration says
+	// OnAdmission.
+	FleetFieldManager = "ccm-migration-controller-fleet"
 )

@@ -236,6 +236,10 @@ type ClusterStatus struct {
 	// +optional
 	Step Step `json:"step,omitempty"`
 
+	// admission is the claim of a FleetMigration to the Cluster. The fleet's own field manager writes it.
+	// +optional
+	Admission *AdmissionStatus `json:"admission,omitempty"`
+
 	// instructions are what someone else has to change in the control plane, in this order. They are there while
 	// spec.controlPlane.change is Instruct, or the type External, and there is something to change or to prove.
 	// +optional

@@ -67,6 +67,16 @@ type ClusterSpec struct {
 	// approval is what a person approved. With a digest in it the migration starts with that plan only, in either mode.
 	// +optional
 	Approval ApprovalSpec `json:"approval,omitempty,omitzero"`
+
+	// admission says who lets the Cluster start: Fleet, the FleetMigration that selects it, or Immediate, in an emergency: it starts
+	// whatever a FleetMigration says, and counts in its budgets. Default is Fleet; where none selects it, it starts by itself unless
+	// the manager's flag --fleet-admission is Required.
+	// +optional
+	Admission ClusterAdmission `json:"admission,omitempty"`
+
+	// maintenance says when the Cluster's owner lets a FleetMigration start it.
+	// +optional
+	Maintenance ClusterMaintenance `json:"maintenance,omitempty,omitzero"`
 }
 
 // FeaturesSpec switches optional behaviour of a user cluster on.

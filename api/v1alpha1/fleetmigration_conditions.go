@@ -63,6 +63,8 @@ const (
 	PreflightFindingsReason = "PreflightFindings"
 	// FeatureOwnedElsewhereReason: someone else's apply holds spec.features.externalCloudProvider false.
 	FeatureOwnedElsewhereReason = "FeatureOwnedElsewhere"
+	// WindowsInvalidReason: spec.maintenance.windows of the Cluster cannot be read.
+	WindowsInvalidReason = "WindowsInvalid"
 	// NoWindowReason: there are windows, and none selects it.
 	NoWindowReason = "NoWindow"
 	// WindowClosedReason: no window of it is open, or too little of it is left.

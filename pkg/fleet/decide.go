@@ -101,6 +101,9 @@ func (d *decision) begin(i int) {
 func (d *decision) assign(i int) {
 	m, p := &d.fleet.Members[i], &d.plan.Members[i]
 	p.Migration, p.Wave = -1, -1
+	if m.HeldOff && !m.admitted() {
+		delete(d.admitting, m.UID) // Its feature was not set, so it was not let go.
+	}
 	_, admitting := d.admitting[m.UID]
 	if m.migrates() || admitting && m.CompletedAt.IsZero() {
 		d.migrating = append(d.migrating, i)

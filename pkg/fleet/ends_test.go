@@ -97,7 +97,7 @@ func (w *world) checkRest(t *testing.T, seed uint64) {
 		}
 	}
 	for i := range plan.Members {
-		if wanted := plan.Members[i].Admission(plan, &f.Members[i]); wanted != nil {
+		if wanted := plan.Members[i].Admission(plan, &f.Members[i], w.now); wanted != nil {
 			t.Fatalf("seed %d: property 18: the admission of %s is written again: %+v", seed, f.Members[i].Name, wanted)
 		}
 	}

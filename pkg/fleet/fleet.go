@@ -27,14 +27,15 @@ type Member struct {
 	Deleting                bool
 	// OutOfScope is the reason why there is nothing to migrate; empty where there is.
 	OutOfScope string
-	// Requested says that its feature is on, and HeldOff that someone else's apply holds it off.
+	// Requested says that its feature is on, and HeldOff that someone wrote out that it is off.
 	Requested, HeldOff bool
 	// Immediate says that it starts without a FleetMigration (spec.admission).
 	Immediate bool
 	// Nodes of it, as they were last counted.
 	Nodes observation.Observed[int32]
-	// Blocking says whether its last look found something that blocks a migration.
+	// Blocking says whether its last look, which was at LookedAt, found something that blocks a migration.
 	Blocking observation.Observed[bool]
+	LookedAt time.Time
 	// Unreachable is the reason why its API server cannot be asked; empty where it can.
 	Unreachable string
 	// Admission is nil until a FleetMigration claims it.
@@ -61,8 +62,10 @@ type Member struct {
 	VerdictAt time.Time
 	// BeforeNoReturn says that it is known to be before its point of no return.
 	BeforeNoReturn bool
-	// Windows of its owner, with the fleet's exclusions; nil where there are none.
+	// Windows of its owner; nil where there are none.
 	Windows *window.Calendar
+	// WindowsUnreadable says that they cannot be read: it is never let go.
+	WindowsUnreadable bool
 	// places is what FleetMigrations and waves select it: see Placer.
 	places []place
 }

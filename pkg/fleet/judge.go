@@ -34,7 +34,7 @@ func (d *decision) judge(r *run, i int, admitting bool) {
 		p.State = NotRequested
 	default:
 		p.State = Queued
-		if p.Obstacles = own(m, p.Wave); len(p.Obstacles) > 0 {
+		if p.Obstacles = d.own(m, p.Wave); len(p.Obstacles) > 0 {
 			p.State = Ineligible
 		}
 	}
@@ -46,7 +46,7 @@ func (m *Member) done() bool {
 }
 
 // own obstacles are about the Cluster itself. What is not known is one.
-func own(m *Member, wave int) []Obstacle {
+func (d *decision) own(m *Member, wave int) []Obstacle {
 	var obstacles []Obstacle
 	add := func(holds bool, reason string) {
 		if holds {
@@ -54,6 +54,7 @@ func own(m *Member, wave int) []Obstacle {
 		}
 	}
 	blocked, looked := m.Blocking.Get()
+	looked = looked && d.lasts(m)
 	add(wave < 0, ucv1.UnplacedReason)
 	add(m.Unreachable != "", m.Unreachable)
 	add(m.Paused, ucv1.PausedReason)
@@ -62,7 +63,20 @@ func own(m *Member, wave int) []Obstacle {
 	add(looked && blocked, ucv1.PreflightFindingsReason)
 	add(m.AwaitsPlan, ucv1.PlanNotApprovedReason)
 	add(m.HeldOff, ucv1.FeatureOwnedElsewhereReason)
+	add(m.WindowsUnreadable, ucv1.WindowsInvalidReason)
 	return obstacles
+}
+
+// lookLasts is how long a look is believed: a daily one until the next is due, and a little more.
+const lookLasts = 26 * time.Hour
+
+func (d *decision) lasts(m *Member) bool {
+	until := m.LookedAt.Add(lookLasts)
+	if m.LookedAt.IsZero() || d.now.Before(until) {
+		d.wake(until)
+		return true
+	}
+	return false
 }
 
 // failure of a Cluster that has begun, and since when; it is judged as things are now, and who recovers has not failed.

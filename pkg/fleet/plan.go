@@ -3,6 +3,8 @@ package fleet
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
@@ -84,8 +86,8 @@ type MigrationPlan struct {
 	Status ucv1.FleetMigrationStatus
 }
 
-// Admission that a Cluster has to have; nil where that stays as it is. Who writes it says when it was admitted.
-func (p *MemberPlan) Admission(of Plan, m *Member) *ucv1.AdmissionStatus {
+// Admission that a Cluster has to have from now on; nil where that stays as it is.
+func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.AdmissionStatus {
 	if p.Migration < 0 || !p.Admit && !p.Claim && (m.Admission == nil || m.Admission.Directive == p.Directive) {
 		return nil
 	}
@@ -95,10 +97,16 @@ func (p *MemberPlan) Admission(of Plan, m *Member) *ucv1.AdmissionStatus {
 		wanted.Wave = r.Waves[p.Wave].Name
 	}
 	if p.Admit || m.admitted() {
-		wanted.State, wanted.Directive = ucv1.AdmissionAdmitted, p.Directive
+		wanted.State, wanted.Directive, wanted.AdmittedAt = ucv1.AdmissionAdmitted, p.Directive, new(metav1.NewTime(now))
 	}
 	if m.admitted() {
-		wanted.AdmittedAt = m.Admission.AdmittedAt
+		wanted.AdmittedAt, wanted.HeldSeconds = m.Admission.AdmittedAt, m.Admission.HeldSeconds
+	}
+	if wanted.Directive == ucv1.DirectiveHoldRoll {
+		wanted.HeldSince = new(metav1.NewTime(now))
+	}
+	if m.held() && m.Admission.HeldSince != nil {
+		wanted.HeldSeconds += max(0, int64(now.Sub(m.Admission.HeldSince.Time)/time.Second))
 	}
 	return wanted
 }

@@ -147,10 +147,11 @@ func TestACacheThatIsBehindMovesNoCluster(t *testing.T) {
 	}
 	(&fleet.Placer{}).Place(&f)
 	plan := fleet.Decide(f, noon())
-	wanted := plan.Members[0].Admission(plan, &f.Members[0])
+	wanted := plan.Members[0].Admission(plan, &f.Members[0], noon())
 	g.Expect(wanted).NotTo(BeNil())
 	g.Expect(*wanted).To(Equal(ucv1.AdmissionStatus{
 		FleetMigration: "fleet", UID: "uid-fleet", Wave: "canary", State: ucv1.AdmissionAdmitted, Directive: ucv1.DirectiveProceed,
+		AdmittedAt: stamp(noon()),
 	}))
 }
 

@@ -270,7 +270,7 @@ func (w *world) pass() {
 
 func (w *world) writeMember(seen *fleet.Member, p *fleet.MemberPlan, plan fleet.Plan) bool {
 	c := w.byUID(seen.UID)
-	wanted := p.Admission(plan, seen)
+	wanted := p.Admission(plan, seen, w.now)
 	if c == nil || wanted == nil {
 		return true
 	}
@@ -296,7 +296,6 @@ func (w *world) writeMember(seen *fleet.Member, p *fleet.MemberPlan, plan fleet.
 func (w *world) admit(c *cluster, wanted *ucv1.AdmissionStatus, setFeature bool) {
 	w.admissions = append(w.admissions, c)
 	w.admitted[c.truth.UID] = true
-	wanted.AdmittedAt = &metav1.Time{Time: w.now}
 	if setFeature {
 		c.feature = true
 	}

@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet/window"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+)
+
+// MemberOf is what a Cluster is to the decision. Its labels are not copied. CanMigrate says whether a provider of the catalogue
+// was ever in-tree.
+func MemberOf(c *ucv1.Cluster, namespaceLabels labels.Set, canMigrate func(provider string) bool) Member {
+	m := Member{
+		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Labels: c.Labels, NamespaceLabels: namespaceLabels,
+		Deleting: c.DeletionTimestamp != nil, OutOfScope: outOfScope(c, canMigrate),
+		Requested: c.ExternalCloudProvider(), Immediate: c.Immediate(), Admission: c.Status.Admission,
+		StartedAt: at(c.Status.StartedAt), CompletedAt: at(c.Status.CompletedAt), Paused: c.Spec.Paused,
+		AwaitsPlan:     c.Spec.Mode == ucv1.PlanOnlyMode && c.Spec.Approval.PlanDigest == "",
+		RolledOut:      meta.IsStatusConditionTrue(c.Status.Conditions, ucv1.MachineDeploymentsRolledOutCondition),
+		BeforeNoReturn: beforeNoReturn(c),
+	}
+	// A value that is written out is someone's: an apply of theirs would take ours back, which the API server refuses.
+	m.HeldOff = c.Spec.Features.ExternalCloudProvider != nil && !m.Requested
+	if nodes := c.Status.Nodes; nodes != nil {
+		m.Nodes = observation.Known(nodes.Total)
+	}
+	if back := c.Status.Rollback; back != nil {
+		m.RollingBack, m.RolledBack = back.FinishedAt == nil, back.FinishedAt != nil
+	}
+	if objectives := c.Status.SLO; objectives != nil {
+		m.Verdict = slo.Verdict(objectives.Verdict)
+		m.VerdictAt = later(at(objectives.ViolatedAt), at(objectives.Until))
+	}
+	m.PausedFor = pausedFor(c, m.begun()) + heldFor(c.Status.Admission)
+	m.readWindows(c)
+	m.readLook(c)
+	m.readConditions(c.Status.Conditions)
+	return m
+}
+
+func at(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// outOfScope is why there is nothing to migrate. What has begun stays in.
+func outOfScope(c *ucv1.Cluster, canMigrate func(provider string) bool) string {
+	switch {
+	case c.Status.Origin == ucv1.OriginExternal:
+		return string(ucv1.OriginExternal)
+	case c.Status.StartedAt == nil && !canMigrate(c.Spec.Cloud.ProviderName):
+		return ucv1.NotSupportedReason
+	}
+	return ""
+}
+
+func beforeNoReturn(c *ucv1.Cluster) bool {
+	h := c.Status.Handover
+	return c.Status.PointOfNoReturnAt == nil && h != nil && h.PointOfNoReturn != nil &&
+		h.PointOfNoReturn.State == ucv1.PointOfNoReturnAhead
+}
+
+// readWindows of its owner. Those that cannot be read never open.
+func (m *Member) readWindows(c *ucv1.Cluster) {
+	if len(c.Spec.Maintenance.Windows) == 0 {
+		return
+	}
+	of := ucv1.FleetMaintenance{}
+	for _, w := range c.Spec.Maintenance.Windows {
+		of.Windows = append(of.Windows, ucv1.FleetWindow{MaintenanceWindow: w})
+	}
+	calendar, err := window.NewCalendar(of)
+	m.Windows, m.WindowsUnreadable = &calendar, err != nil
+}
+
+// readLook of a Cluster that has not started: one of its spec as it is now.
+func (m *Member) readLook(c *ucv1.Cluster) {
+	look := c.Status.LookAhead
+	ready := meta.FindStatusCondition(c.Status.Conditions, ucv1.ReadyToMigrateCondition)
+	switch {
+	case look == nil || look.LookedAt == nil || ready == nil || ready.ObservedGeneration != c.Generation:
+	case ready.Status != metav1.ConditionUnknown:
+		m.LookedAt = look.LookedAt.Time
+		m.Blocking = observation.Known(ready.Status == metav1.ConditionFalse)
+	}
+}
+
+func (m *Member) readConditions(conditions []metav1.Condition) {
+	for _, c := range conditions {
+		since := c.LastTransitionTime.Time
+		switch {
+		case c.Type == ucv1.StalledCondition && c.Status == metav1.ConditionTrue:
+			m.Stalled = Trouble{c.Reason, since}
+			m.Troubles = append(m.Troubles, m.Stalled)
+		case c.Type == ucv1.ReadyCondition && c.Status == metav1.ConditionTrue:
+			m.HealthySince = since
+		case c.Type == ucv1.UserClusterReachableCondition && c.Status != metav1.ConditionTrue:
+			m.Unreachable = c.Reason
+			m.Troubles = append(m.Troubles, Trouble{c.Reason, since})
+		case c.Status == metav1.ConditionFalse && c.Reason != ucv1.WaitingForEarlierStepReason:
+			m.Troubles = append(m.Troubles, Trouble{c.Reason, since})
+		}
+	}
+}
+
+// pausedFor sums up the pauses by a person since a migration began, as far as the timeline has them.
+func pausedFor(c *ucv1.Cluster, begun time.Time) (sum time.Duration) {
+	began := time.Time{}
+	for _, entry := range c.Status.Timeline {
+		switch {
+		case entry.Reason != ucv1.PausedReason || begun.IsZero():
+		case entry.Kind == ucv1.TimelineHalt:
+			began = later(entry.Time.Time, begun)
+		case entry.Kind == ucv1.TimelineResume && !began.IsZero() && entry.Time.After(began):
+			sum, began = sum+entry.Time.Sub(began), time.Time{}
+		}
+	}
+	return sum
+}
+
+func heldFor(a *ucv1.AdmissionStatus) time.Duration {
+	if a == nil {
+		return 0
+	}
+	return time.Duration(a.HeldSeconds) * time.Second
+}
