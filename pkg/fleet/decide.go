@@ -101,10 +101,7 @@ func (d *decision) begin(i int) {
 func (d *decision) assign(i int) {
 	m, p := &d.fleet.Members[i], &d.plan.Members[i]
 	p.Migration, p.Wave = -1, -1
-	if m.HeldOff && !m.admitted() {
-		delete(d.admitting, m.UID) // Its feature was not set, so it was not let go.
-	}
-	_, admitting := d.admitting[m.UID]
+	admitting := d.isAdmitting(m)
 	if m.migrates() || admitting && m.CompletedAt.IsZero() {
 		d.migrating = append(d.migrating, i)
 	}
@@ -127,6 +124,15 @@ func (d *decision) assign(i int) {
 	d.judge(r, i, admitting)
 	// It is claimed when someone wants it migrated.
 	p.Claim = !m.begunOr(admitting) && p.State != NotRequested && (m.Admission == nil || m.Admission.UID != string(r.object.UID))
+}
+
+// isAdmitting says that a Cluster is being admitted. One whose feature someone holds off was not let go, and will not be.
+func (d *decision) isAdmitting(m *Member) bool {
+	if m.HeldOff && !m.admitted() {
+		delete(d.admitting, m.UID)
+	}
+	_, is := d.admitting[m.UID]
+	return is
 }
 
 // elsewhere counts a Cluster where it is selected and another FleetMigration has it.

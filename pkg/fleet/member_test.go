@@ -25,12 +25,14 @@ func lookedAt(status metav1.ConditionStatus, reason string) func(*ucv1.Cluster) 
 	}
 }
 
-func TestWhatOfAClusterCounts(t *testing.T) {
+type memberTest struct {
+	change func(*ucv1.Cluster)
+	is     func(fleet.Member) bool
+}
+
+func TestWhatOfAClusterThatWaitsCounts(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(*ucv1.Cluster)
-		is     func(fleet.Member) bool
-	}{
+	testMembers(t, map[string]memberTest{
 		"what no one looked at is not known": {func(*ucv1.Cluster) {}, func(m fleet.Member) bool {
 			return !m.Blocking.IsKnown() && !m.Nodes.IsKnown()
 		}},
@@ -65,6 +67,12 @@ func TestWhatOfAClusterCounts(t *testing.T) {
 		"windows that cannot be read": {func(c *ucv1.Cluster) {
 			c.Spec.Maintenance.Windows = []ucv1.MaintenanceWindow{{Name: "w", Schedule: "0 22 * * *", TimeZone: "Mars/Base", DurationSeconds: 900}}
 		}, func(m fleet.Member) bool { return m.WindowsUnreadable && m.Windows != nil }},
+	})
+}
+
+func TestWhatOfAClusterThatMigratesCounts(t *testing.T) {
+	t.Parallel()
+	testMembers(t, map[string]memberTest{
 		"one that needs a person": {func(c *ucv1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{conditionOf(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.BlockedMachinesReason)}
 		}, func(m fleet.Member) bool {
@@ -80,7 +88,9 @@ func TestWhatOfAClusterCounts(t *testing.T) {
 				conditionOf(ucv1.HandoverCompletedCondition, metav1.ConditionFalse, ucv1.WaitingForEarlierStepReason),
 				conditionOf(ucv1.CloudLoopsAttendedCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason),
 			}
-		}, func(m fleet.Member) bool { return len(m.Troubles) == 1 && m.Troubles[0].Reason == ucv1.CloudLoopsUnattendedReason }},
+		}, func(m fleet.Member) bool {
+			return len(m.Troubles) == 1 && m.Troubles[0].Reason == ucv1.CloudLoopsUnattendedReason
+		}},
 		"pauses since the start, and held rolls": {func(c *ucv1.Cluster) {
 			c.Status.StartedAt = stamp(ago(3 * time.Hour))
 			c.Status.Admission = &ucv1.AdmissionStatus{State: ucv1.AdmissionAdmitted, AdmittedAt: stamp(ago(3 * time.Hour)), HeldSeconds: 60}
@@ -99,7 +109,12 @@ func TestWhatOfAClusterCounts(t *testing.T) {
 		"only a point of no return that is known to be ahead is": {func(c *ucv1.Cluster) {
 			c.Status.Handover = &ucv1.HandoverStatus{PointOfNoReturn: &ucv1.PointOfNoReturnStatus{State: ucv1.PointOfNoReturnAhead}}
 		}, func(m fleet.Member) bool { return m.BeforeNoReturn }},
-	} {
+	})
+}
+
+func testMembers(t *testing.T, tests map[string]memberTest) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &ucv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "user", Name: "one", UID: "u", Generation: 2}}

@@ -100,15 +100,23 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 		wanted.State, wanted.Directive, wanted.AdmittedAt = ucv1.AdmissionAdmitted, p.Directive, new(metav1.NewTime(now))
 	}
 	if m.admitted() {
-		wanted.AdmittedAt, wanted.HeldSeconds = m.Admission.AdmittedAt, m.Admission.HeldSeconds
+		wanted.AdmittedAt = m.Admission.AdmittedAt
 	}
-	if wanted.Directive == ucv1.DirectiveHoldRoll {
-		wanted.HeldSince = new(metav1.NewTime(now))
+	hold(wanted, m, now)
+	return wanted
+}
+
+// hold notes since when the roll of a Cluster is held, and for how long it was before.
+func hold(wanted *ucv1.AdmissionStatus, m *Member, now time.Time) {
+	if m.Admission != nil {
+		wanted.HeldSeconds = m.Admission.HeldSeconds
 	}
 	if m.held() && m.Admission.HeldSince != nil {
 		wanted.HeldSeconds += max(0, int64(now.Sub(m.Admission.HeldSince.Time)/time.Second))
 	}
-	return wanted
+	if wanted.Directive == ucv1.DirectiveHoldRoll {
+		wanted.HeldSince = new(metav1.NewTime(now))
+	}
 }
 
 // WavePlan is what a wave is.
