@@ -115,6 +115,26 @@ const (
 	CSIKubeletMigrationSuccessReason = "CSIKubeletMigrationSuccess"
 )
 
+// Reasons of condition Admitted, and what a FleetMigration holds.
+const (
+	// QueuedReason surfaces on a Cluster that waits for its turn; on Ready, with status True: nothing is being changed.
+	QueuedReason = "Queued"
+	// NoFleetMigrationReason surfaces on a Cluster that no FleetMigration selects, where --fleet-admission is Required.
+	NoFleetMigrationReason = "NoFleetMigration"
+	// FleetMigrationGoneReason surfaces when the FleetMigration that queued the Cluster is gone.
+	FleetMigrationGoneReason = "FleetMigrationGone"
+	// NotSelectedReason surfaces when the FleetMigration that queued the Cluster selects it no longer.
+	NotSelectedReason = "NotSelected"
+	// SettlingReason surfaces for the first seconds of a Cluster whose feature was switched on and that no FleetMigration selects:
+	// one that was applied with it may come a moment later.
+	SettlingReason = "Settling"
+	// UnmanagedStartsReason surfaces when as many Clusters without FleetMigration started within the hour as
+	// --max-unmanaged-starts allows.
+	UnmanagedStartsReason = "UnmanagedStarts"
+	// HeldByFleetReason surfaces while a FleetMigration holds the roll of a Cluster: it halted, or its window has closed.
+	HeldByFleetReason = "HeldByFleet"
+)
+
 // Reasons that several step conditions share.
 const (
 	// HoldsReason surfaces when the step's post-condition holds.

@@ -38,6 +38,10 @@ type LookAheadStatus struct {
 	// +optional
 	LookedAt *metav1.Time `json:"lookedAt,omitempty"`
 
+	// triedAt is when the last look was made, whether the user cluster was reached or not.
+	// +optional
+	TriedAt *metav1.Time `json:"triedAt,omitempty"`
+
 	// generation of the spec that the last look was made with. A change of the spec is looked at sooner.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`

@@ -35,16 +35,8 @@ const (
 
 // Obstacles are reasons why a Cluster is not admitted.
 const (
-	// QueuedReason surfaces on a Cluster that waits for its FleetMigration.
-	QueuedReason = "Queued"
-	// NoFleetMigrationReason surfaces on a Cluster that no FleetMigration selects, where --fleet-admission is Required.
-	NoFleetMigrationReason = "NoFleetMigration"
-	// FleetMigrationGoneReason: the FleetMigration that claimed it was deleted.
-	FleetMigrationGoneReason = "FleetMigrationGone"
 	// ClaimedElsewhereReason: another FleetMigration has it.
 	ClaimedElsewhereReason = "ClaimedElsewhere"
-	// NotSelectedReason: the FleetMigration that claimed it selects it no longer.
-	NotSelectedReason = "NotSelected"
 	// UnplacedReason: no wave selects it.
 	UnplacedReason = "Unplaced"
 	// FleetHaltedReason: the FleetMigration halted.

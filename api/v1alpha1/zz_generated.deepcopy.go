@@ -1530,6 +1530,10 @@ func (in *LookAheadStatus) DeepCopyInto(out *LookAheadStatus) {
 		in, out := &in.LookedAt, &out.LookedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.TriedAt != nil {
+		in, out := &in.TriedAt, &out.TriedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.LeaderAt != nil {
 		in, out := &in.LeaderAt, &out.LeaderAt
 		*out = (*in).DeepCopy()

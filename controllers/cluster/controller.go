@@ -6,15 +6,18 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster/status"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
@@ -44,12 +47,24 @@ type Reconciler struct {
 	LookAhead LookAheadLimits
 	// LoadBalancers of clouds are renamed by it, where the Observer can look at them.
 	LoadBalancers LoadBalancerRenamer
+	// Turns say which Clusters may start; all may when it is left out.
+	Turns Turns
 	// Suspects are read last and alone; none when it is left out.
 	Suspects *Suspects
 
 	pendingTimeline pendingTimeline
 	panics          panics
 	looks           looks
+}
+
+// Turns say which Clusters may start.
+type Turns interface {
+	// Turn of a Cluster that has not started; absent: it may.
+	Turn(ctx context.Context, cluster *ucv1.Cluster, now time.Time) observation.Observed[observation.Turn]
+	// Soon says that the turn of a Cluster comes soon, so that it is looked at more often.
+	Soon(uid types.UID) bool
+	// Wakes are Clusters for which one of these is new.
+	Wakes() <-chan event.GenericEvent
 }
 
 // The parts of a Reconciler share what it has.
@@ -123,7 +138,7 @@ func (r *Reconciler) pass(ctx context.Context, s *scope) (ctrl.Result, error) {
 	}
 	r.decide(inTime, s)
 	s.Shown = migration.ShownOf(s.Observed, s.Decision.Rows, s.Now)
-	if s.Cluster.ExternalCloudProvider() {
+	if s.Cluster.ExternalCloudProvider() && !migration.Queues(s.Observed) {
 		r.UserClusters.SetMigrating(client.ObjectKeyFromObject(s.Cluster), !s.settled())
 		if s.settled() {
 			r.Observer.forget(client.ObjectKeyFromObject(s.Cluster))
@@ -195,6 +210,7 @@ const (
 	measuring  = 5 * time.Second // no watch tells of the events of Services
 	working    = time.Minute
 	resting    = 10 * time.Minute
+	queuing    = 30 * time.Minute // its turn wakes it
 )
 
 // result is the only place where a pass turns into a ctrl.Result.
@@ -214,6 +230,8 @@ func defaultRequeue(s *scope) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: afterVerb}, nil
 	case s.Decision.Step == ucv1.StepInTree && s.Decision.Wait == nil:
 		return ctrl.Result{}, nil
+	case s.Decision.Queued && s.Decision.Wait.After == 0:
+		return ctrl.Result{RequeueAfter: jitter(queuing)}, nil
 	case s.Decision.Wait != nil || s.Decision.Calls() != nil || s.Observed.Measured.Value().Waits:
 		return ctrl.Result{RequeueAfter: requeueWhileWaiting(s)}, nil
 	}

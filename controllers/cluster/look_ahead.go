@@ -56,13 +56,14 @@ type look struct {
 }
 
 // begin goes on with the look at a Cluster, or takes a turn for one; nil: others have theirs.
-func (l *looks) begin(key client.ObjectKey, limits LookAheadLimits, now time.Time) *look {
+// One that is urgent does not wait until those before it are paid for.
+func (l *looks) begin(key client.ObjectKey, limits LookAheadLimits, now time.Time, urgent bool) *look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if one, goesOn := l.open[key]; goesOn {
 		return one
 	}
-	if len(l.open) >= limits.AtOnce || now.Before(l.paidUntil) {
+	if len(l.open) >= limits.AtOnce || now.Before(l.paidUntil) && !urgent {
 		return nil
 	}
 	if l.open == nil {
@@ -91,7 +92,7 @@ func (l *looks) pay(requests int64, limits LookAheadLimits, now time.Time) {
 	l.paidUntil = l.paidUntil.Add(time.Duration(float64(requests) / limits.Requests * float64(time.Second)))
 }
 
-// lookout looks ahead at clusters whose feature is off.
+// lookout looks ahead at clusters whose feature is off, or that wait for their turn.
 type lookout struct {
 	observer     *Observer
 	userClusters *usercluster.Registry
@@ -105,11 +106,11 @@ type lookout struct {
 // SelfSubjectAccessReview and a SubjectAccessReview are created, which is how they are asked, and nothing of them is stored.
 func (l lookout) observe(ctx context.Context, s *scope) {
 	key := client.ObjectKeyFromObject(s.Cluster)
-	if !s.needs().LookAhead {
+	if !s.needs().LookAhead && !migration.LooksNow(s.Observed, s.Now) {
 		l.end(key)
 		return
 	}
-	one := l.looks.begin(key, l.limits, s.Now)
+	one := l.looks.begin(key, l.limits, s.Now, s.Observed.HourlyLooks)
 	if one == nil {
 		return
 	}

@@ -28,14 +28,14 @@ func keyOf(i int) client.ObjectKey {
 func TestLooksTakeTurns(t *testing.T) {
 	g := NewWithT(t)
 	l, limits := &looks{}, LookAheadLimits{AtOnce: 2, Requests: 10}
-	first := l.begin(keyOf(1), limits, passes.Start())
+	first := l.begin(keyOf(1), limits, passes.Start(), false)
 	g.Expect(first).NotTo(BeNil())
-	g.Expect(l.begin(keyOf(2), limits, passes.Start())).NotTo(BeNil())
-	g.Expect(l.begin(keyOf(3), limits, passes.Start())).To(BeNil(), "two have their turn")
-	g.Expect(l.begin(keyOf(1), limits, passes.Start())).To(BeIdenticalTo(first), "it goes on with its own")
+	g.Expect(l.begin(keyOf(2), limits, passes.Start(), false)).NotTo(BeNil())
+	g.Expect(l.begin(keyOf(3), limits, passes.Start(), false)).To(BeNil(), "two have their turn")
+	g.Expect(l.begin(keyOf(1), limits, passes.Start(), false)).To(BeIdenticalTo(first), "it goes on with its own")
 
 	g.Expect(l.take(keyOf(1))).To(BeIdenticalTo(first))
-	g.Expect(l.begin(keyOf(3), limits, passes.Start())).NotTo(BeNil())
+	g.Expect(l.begin(keyOf(3), limits, passes.Start(), false)).NotTo(BeNil())
 	g.Expect(l.take(keyOf(1))).To(BeNil(), "it ended before")
 }
 
@@ -47,7 +47,7 @@ func TestTheRequestsOfAllLooksAreLimited(t *testing.T) {
 	for second := range hours * 3600 {
 		now := passes.Start().Add(time.Duration(second) * time.Second)
 		for i := range 3 {
-			if l.begin(keyOf(i), limits, now) != nil {
+			if l.begin(keyOf(i), limits, now, false) != nil {
 				l.take(keyOf(i))
 				l.pay(perLook, limits, now)
 				sent += perLook
@@ -139,7 +139,7 @@ func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [4
 				Contenders: observation.Known([]string{"user/other"}),
 				Connection: observation.Connection{Reachable: true},
 			}
-			if migration.NeedsOf(c, observation.Provider{}, now).LookAhead && l.begin(keyOf(i), limits, now) != nil {
+			if migration.NeedsOf(c, observation.Provider{}, now).LookAhead && l.begin(keyOf(i), limits, now, false) != nil {
 				l.take(keyOf(i))
 				l.pay(int64(perLook), limits, now)
 				o.Look = observation.LookDone

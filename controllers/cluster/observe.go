@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,8 +20,13 @@ import (
 // observe reads both clusters. It never fails: what could not be read is a fact of its own.
 func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	r.Observer.management.observeActors(ctx, s)
-	r.Observer.observeCluster(ctx, s)
-	if !s.Cluster.ExternalCloudProvider() {
+	r.Observer.observeCluster(ctx, s, r.turnOf(ctx, s))
+	s.Observed.HourlyLooks = r.Turns != nil && r.Turns.Soon(s.Cluster.UID)
+	queues := migration.Queues(s.Observed)
+	if queues {
+		r.UserClusters.Forget(client.ObjectKeyFromObject(s.Cluster))
+	}
+	if queues || !s.Cluster.ExternalCloudProvider() {
 		r.Observer.management.observeInTree(ctx, s)
 		r.lookout().observe(ctx, s)
 		return
@@ -36,6 +42,14 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) {
 	r.Observer.observeMachineController(ctx, s)
 	r.Observer.userCluster.observeFindings(ctx, s, s.Cluster.Status.Facts)
 	r.observePlan(s)
+}
+
+// turnOf a Cluster that has not started; absent: it may.
+func (r *Reconciler) turnOf(ctx context.Context, s *scope) observation.Observed[observation.Turn] {
+	if r.Turns == nil || !migration.AwaitsTurn(s.Cluster) {
+		return observation.Absent[observation.Turn]()
+	}
+	return r.Turns.Turn(ctx, s.Cluster, s.Now)
 }
 
 // observePlan reads what the planner has, where a person wants to approve the migration first.
@@ -63,8 +77,8 @@ func (r *Reconciler) connect(s *scope) {
 }
 
 // observeCluster begins every observation: who else claims the control plane, and what there was before.
-func (o *Observer) observeCluster(ctx context.Context, s *scope) {
-	s.Observed = observation.Observation{Cluster: s.Cluster, Deadlines: o.deadlines}
+func (o *Observer) observeCluster(ctx context.Context, s *scope, turn observation.Observed[observation.Turn]) {
+	s.Observed = observation.Observation{Cluster: s.Cluster, Deadlines: o.deadlines, Turn: turn}
 	s.Observed.Contenders = o.management.observeContenders(ctx, s.Cluster)
 	s.Observed.NamespaceTerminating = o.management.observeNamespace(ctx, s.Cluster)
 	o.management.observeRecord(ctx, s)
@@ -126,11 +140,19 @@ func (m *managementObserver) observeNamespace(ctx context.Context, cluster *ucv1
 	return observation.Known(!namespace.DeletionTimestamp.IsZero())
 }
 
+// recordInQueue is how old the record of a Cluster may be that waits for its turn: only we write it, nothing rests on it
+// meanwhile, and thousands may wait.
+const recordInQueue = 12 * time.Hour
+
 // observeRecord reads what an earlier Cluster of this name left, and what this one has written.
 func (m *managementObserver) observeRecord(ctx context.Context, s *scope) {
 	s.Observed.Keeper = m.observeKeeper(ctx, s.Cluster)
 	key := client.ObjectKey{Namespace: s.Cluster.Namespace, Name: migration.RecordName(s.Cluster)}
-	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).record, key, kept.MostAge)
+	age := kept.MostAge
+	if migration.Queues(s.Observed) {
+		age = recordInQueue
+	}
+	read := readOwn(ctx, m, s.Now, &m.own.of(s.Cluster).record, key, age)
 	secret, known := read.Get()
 	switch {
 	case read.IsAbsent():

@@ -49,6 +49,9 @@ func acceptancesIn(spec *ucv1.ClusterSpec) []acceptance {
 			list = append(list, acceptance{path: set.path, item: "v:" + strconv.Quote(value), value: value, objects: []string{value}})
 		}
 	}
+	if spec.Admission == ucv1.ImmediateClusterAdmission {
+		list = append(list, acceptance{path: []string{"admission"}, value: string(spec.Admission)})
+	}
 	for _, finding := range spec.Preflight.Accept {
 		value := finding.ID
 		if len(finding.Objects) > 0 {

@@ -41,7 +41,7 @@ func (o *Observer) planInput(
 ) (input plan.Input, basis string, err error) {
 	ctx = kept.Live(ctx) // A plan is as old as what was read for it.
 	s := &scope{Pass: status.Pass{Cluster: cluster.DeepCopy(), Now: now}, session: session.DryRun()}
-	o.observeCluster(ctx, s)
+	o.observeCluster(ctx, s, observation.Absent[observation.Turn]()) // A plan is of a start now.
 	s.Observed.Connection = observation.Connection{Reachable: true, Reason: ucv1.ReachableReason}
 	o.observeControlPlane(ctx, s)
 	before := s.Cluster.Status.Inherited

@@ -67,6 +67,7 @@ func TestWhatRestsOnAProofIsDecidedOfWhatIsReadForIt(t *testing.T) {
 			s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating, tc.stands), Now: passes.Start()}}
 			s.Observed = observation.Observation{
 				Cluster: s.Cluster, Provider: observation.Known(observation.Provider{CanMigrate: tc.acts}),
+				Turn: observation.Absent[observation.Turn](),
 			}
 			for range 2 {
 				observer.observeControlPlane(t.Context(), s)

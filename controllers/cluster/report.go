@@ -72,6 +72,7 @@ func (w writer) applyStatus(ctx context.Context, cluster *ucv1.Cluster, wanted u
 		return err
 	}
 	withoutEmpty(content)
+	delete(content, "admission") // The fleet's own manager applies it.
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster", "status": content,
 	}}

@@ -37,6 +37,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, led
 	neighbours := handler.EnqueueRequestsFromMapFunc(r.wakes().clustersBeside)
 	deployments := handler.EnqueueRequestsFromMapFunc(r.wakes().clustersOfDeployment)
 	return ctrl.NewControllerManagedBy(mgr).
+		WatchesRawSource(source.Channel(r.Turns.Wakes(), &handler.EnqueueRequestForObject{})).
 		For(&ucv1.Cluster{}).
 		Watches(&appsv1.Deployment{}, deployments, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&corev1.Pod{}, neighbours, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).

@@ -20,7 +20,7 @@ func (d *decision) admit(r *run) {
 	shared := map[*place][]Obstacle{}
 	for at, waits := range d.inOrder(r) {
 		m, p := &d.fleet.Members[waits.member], &d.plan.Members[waits.member]
-		p.Position = at + 1
+		p.Position, p.Soon = at+1, r.soon(at, p.Wave)
 		common, known := shared[d.at[waits.member]]
 		if !known {
 			common = d.common(r, waits.member, stop)
@@ -45,6 +45,14 @@ func (d *decision) admit(r *run) {
 			clear(shared)
 		}
 	}
+}
+
+// leastSoon is how many Clusters are worth looking at often, however few may migrate at once.
+const leastSoon = 50
+
+// soon says that a place in the queue is near its front: each of those before it may be passed over.
+func (r *run) soon(at, wave int) bool {
+	return wave >= 0 && at < max(leastSoon, 2*r.waves[wave].concurrency())
 }
 
 // letGo a Cluster: from now on it counts.

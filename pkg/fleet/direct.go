@@ -20,6 +20,8 @@ func (d *decision) direct(r *run) {
 		switch {
 		case back[i]:
 			p.Directive = ucv1.DirectiveRollback
+		case m.RolledBack && r.object.Spec.Rollback == nil && m.Admission.UID == string(r.object.UID):
+			p.Directive = ucv1.DirectiveProceed // So that a person can have it migrate again.
 		case m.done(), m.RollingBack, m.RolledBack, m.Admission.UID != string(r.object.UID):
 			p.Directive = m.Admission.Directive
 		case r.plan.Halt != nil && r.object.Spec.OnHalt == ucv1.HoldRollInFlight, d.verdict(r, i).HoldRoll:

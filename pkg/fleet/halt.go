@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // named is how many Clusters a halt names.
@@ -46,13 +47,14 @@ func (d *decision) halt(r *run) {
 	for w := range r.waves {
 		wave := &r.waves[w]
 		if most := (limit{wave.MaxFailures}).of(wave.base(), false, "0"); wave.failures > most {
-			d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%d Clusters of wave %s have failed, and %d may.", wave.failures,
-				wave.Name, most), func(p *MemberPlan) bool { return p.Wave == w })
+			d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%s of wave %s, and %d may.",
+				wording.Count(wave.failures, "failed Cluster", "failed Clusters"), wave.Name, most), func(p *MemberPlan) bool { return p.Wave == w })
 			return
 		}
 	}
 	if failures.Max != nil && r.failures > int(*failures.Max) {
-		d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%d Clusters have failed, and %d may.", r.failures, *failures.Max),
+		d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%s, and %d may.",
+			wording.Count(r.failures, "failed Cluster", "failed Clusters"), *failures.Max),
 			func(*MemberPlan) bool { return true })
 		return
 	}

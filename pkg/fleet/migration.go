@@ -65,6 +65,9 @@ func Compile(fm *ucv1.FleetMigration) Migration {
 	return m
 }
 
+// Refuse says why a FleetMigration cannot be followed although its spec can: it admits no Cluster.
+func (m *Migration) Refuse(problem string) { m.problems = append(m.problems, problem) }
+
 func (m *Migration) compileWindows(note func(string, error)) {
 	var err error
 	m.calendar, err = window.NewCalendar(m.object.Spec.Maintenance)

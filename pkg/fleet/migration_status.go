@@ -62,6 +62,8 @@ func (r *run) problem() string {
 	return "No Cluster is admitted: " + r.plan.Problems[0] + "." + more
 }
 
+func (r *run) waiting() int32 { return r.plan.Clusters.Queued + r.plan.Clusters.Ineligible }
+
 // verdict is the summary.
 type verdict struct {
 	ready, reconciling, stalled bool
@@ -73,6 +75,12 @@ func (r *run) verdict() verdict {
 	switch {
 	case len(r.plan.Problems) > 0:
 		return verdict{stalled: true, reason: ucv1.FleetSpecInvalidReason, message: r.problem()}
+	case r.object.DeletionTimestamp != nil:
+		return verdict{
+			stalled: true, reason: ucv1.DeletingReason,
+			message: fmt.Sprintf("It is being deleted and %d Clusters wait in it, so it stays. Annotate it with %s=true to let it go: "+
+				"they go on waiting for another FleetMigration.", r.waiting(), ucv1.FleetReleaseAnnotation),
+		}
 	case r.plan.Halt != nil:
 		return verdict{stalled: true, reason: r.plan.Halt.Reason, message: r.plan.Halt.Message}
 	case r.plan.FirstWaveEmpty:

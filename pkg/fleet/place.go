@@ -1,12 +1,15 @@
 package fleet
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
 // place is that a FleetMigration selects a Cluster, and in which wave, -1 where none has it. Windows are those that are for it.
@@ -70,6 +73,22 @@ func placesOf(migrations []Migration, m *Member) []place {
 		places = append(places, at)
 	}
 	return places
+}
+
+// Selects says whether a FleetMigration selects a Cluster with these labels. A selector that cannot be read is an error: whom
+// it is about is not known.
+func Selects(fm *ucv1.FleetMigration, cluster, namespace labels.Set) (bool, error) {
+	clusters, err := selector(fm.Spec.ClusterSelector)
+	if err != nil {
+		return false, fmt.Errorf("spec.clusterSelector of FleetMigration %s: %w", fm.Name, err)
+	}
+	namespaces := labels.Everything()
+	if fm.Spec.NamespaceSelector != nil {
+		if namespaces, err = selector(fm.Spec.NamespaceSelector); err != nil {
+			return false, fmt.Errorf("spec.namespaceSelector of FleetMigration %s: %w", fm.Name, err)
+		}
+	}
+	return clusters.Matches(cluster) && namespaces.Matches(namespace), nil
 }
 
 func (s selection) selects(m *Member) bool {

@@ -31,6 +31,8 @@ type MemberPlan struct {
 	Obstacles []Obstacle
 	// Position among those that wait in its FleetMigration, from 1; 0 where it does not.
 	Position int
+	// Soon says that its turn comes soon, so that it is worth looking at often.
+	Soon bool
 	// Admit says that it is let go now, Claim that its FleetMigration claims it, and SetFeature that its feature is set with that.
 	Admit, Claim, SetFeature bool
 	// Directive that it has to have; empty where it migrates in no FleetMigration.

@@ -32,7 +32,8 @@ func Decide(o observation.Observation, now time.Time) Decision {
 		decision = pause(before, in, decision)
 		in = in.From(decision.Facts)
 	}
-	if o.Cluster.ExternalCloudProvider() {
+	decision.Unreached = Queues(o)
+	if o.Cluster.ExternalCloudProvider() && !decision.Unreached {
 		decision.Attendance = attend(in, decision)
 		in.Facts.UnattendedSince = decision.Attendance.Since
 		decision.LookAfter = observation.Sooner(decision.LookAfter, decision.Attendance.LookAfter)
@@ -95,6 +96,11 @@ func decide(in pass.Input) Decision {
 		return decision
 	}
 	if decision, resolved := resolveOrigin(in); !resolved {
+		return decision
+	}
+	if Queues(*in.Observation) {
+		decision := decideQueued(in)
+		decision.Facts = &in.Facts
 		return decision
 	}
 	in = withSamples(in)

@@ -21,6 +21,10 @@ type Decision struct {
 	Wait *outcome.Wait
 	// Failure is why a person must act.
 	Failure *outcome.Failure
+	// Queued says that it waits for its turn: nothing is being changed, and nothing is wrong.
+	Queued bool
+	// Unreached says that it waits for its turn, so that the user cluster was not looked at but by a look ahead.
+	Unreached bool
 	// Halt is why a roll stands still and a person must act, whatever else is done or waited for.
 	Halt *outcome.Failure
 	// Repairs are done while it is waited, or a person is called, for something else: the answer to a contention, a Lease that is

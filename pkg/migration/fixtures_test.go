@@ -81,7 +81,7 @@ func finished() Observation {
 	}
 	cluster.Status.Facts = finishedFacts(inventory)
 	o := Observation{
-		Cluster: cluster, Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](),
+		Cluster: cluster, Turn: observation.Absent[observation.Turn](), Contenders: observation.Absent[[]string](), Record: observation.Absent[observation.Record](),
 		NamespaceTerminating: observation.Absent[bool](),
 		Keeper: observation.Known(observation.Ref{Kind: "Deployment", Namespace: "user-alpha",
 			Name: "kube-controller-manager", UID: "kcm"}), CloudConfig: observation.Known(observation.CloudConfig{}),

@@ -53,10 +53,12 @@ func runsInTree(in pass.Input, seen observation.Observed[observation.Component])
 	case components.LoopsOffInTree(kcm.Arguments):
 		return outcome.Fails(ucv1.LoopsOffAlreadyReason, components.LoopsOffAlready(kcm))
 	case len(kcm.Arguments.CloudLoops()) == 0:
-		return outcome.Fails(ucv1.LoopsOffAlreadyReason, "The feature externalCloudProvider is off, but ", kcm,
-			" has no in-tree cloud provider, so it runs no cloud loop. Give it --cloud-provider of the in-tree provider, or, if a CCM "+
-				"runs the loops, set "+
-				"spec.features.externalCloudProvider to true.")
+		because, instead := "The feature externalCloudProvider is off", "spec.features.externalCloudProvider to true"
+		if in.Cluster.ExternalCloudProvider() {
+			because, instead = "The cluster waits for its turn", "spec.admission to Immediate"
+		}
+		return outcome.Fails(ucv1.LoopsOffAlreadyReason, because+", but ", kcm, " has no in-tree cloud provider, so it runs no cloud "+
+			"loop. Give it --cloud-provider of the in-tree provider, or, if a CCM runs the loops, set "+instead+".")
 	}
 	return outcome.Holds(ucv1.HoldsReason, "")
 }
@@ -168,7 +170,7 @@ func soonerLook(in pass.Input, look ucv1.LookAheadStatus, attendance *Attendance
 	wait := lookAfterChange
 	switch {
 	case attendance.Status == metav1.ConditionUnknown:
-		wait = lookRetry + share(lookJitter, string(in.Cluster.UID), in.Now)
+		wait = retryLook(in, look) + share(lookJitter, string(in.Cluster.UID), in.Now)
 	case !attendance.NeedsPerson:
 		wait = max(attendance.LookAfter, leaderElection)
 	}

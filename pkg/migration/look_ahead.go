@@ -25,15 +25,20 @@ const (
 	lookSpread = 6 * time.Hour
 	lookEvery  = 24 * time.Hour
 	lookJitter = time.Hour
-	// lookRetry is the least time after a look that could not see what it rests on.
-	lookRetry = time.Hour
+	// lookHourly is the time between two of a Cluster whose turn comes soon.
+	lookHourly = time.Hour
+	// lookRetry is the least time after a look that could not see what it rests on, and lookRarest the longest: a cluster that has
+	// been away for days is asked rarely, and a fleet of them costs little.
+	lookRetry  = time.Hour
+	lookRarest = 12 * time.Hour
 	// lookAfterChange is the least time between two looks when the spec is changed: a person wants to know, a tool may not ask for
 	// ever.
 	lookAfterChange = 10 * time.Minute
 	// lookTurn is when one that is due asks again for its turn: thousands may wait. lookGoesOn is when one that watches a Lease
 	// looks at it again.
-	lookTurn   = 5 * time.Minute
-	lookGoesOn = 5 * time.Second
+	lookTurn     = 5 * time.Minute
+	lookTurnSoon = 20 * time.Second // of one whose turn to start comes soon
+	lookGoesOn   = 5 * time.Second
 )
 
 // Readiness is condition ReadyToMigrate.
@@ -51,13 +56,40 @@ func looksAhead(cluster *ucv1.Cluster, now time.Time) bool {
 	return wantsLooks(cluster) && look != nil && look.NextAt != nil && !now.Before(nextLook(look, cluster.Generation))
 }
 
-// wantsLooks: one that was migrated never has the feature off again, whatever its spec came to say.
+// LooksNow says that a Cluster whose turn comes soon is to be looked at now, although its daily look is not due.
+func LooksNow(o observation.Observation, now time.Time) bool {
+	look := o.Cluster.Status.LookAhead
+	return o.HourlyLooks && wantsLooks(o.Cluster) && look != nil && look.NextAt != nil &&
+		!now.Before(hourlyLook(look, o.Cluster.Generation, now))
+}
+
+// hourlyLook is an hour after the last one. One that did not reach the user cluster is not made again sooner than any other.
+func hourlyLook(look *ucv1.LookAheadStatus, generation int64, now time.Time) time.Time {
+	next := nextLook(look, generation)
+	switch {
+	case look.TriedAt == nil:
+		return now
+	case look.LookedAt == nil || look.LookedAt.Before(look.TriedAt):
+		return next
+	}
+	return sooner(next, look.LookedAt.Add(lookHourly))
+}
+
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// wantsLooks: one that has not started, whether its feature is off or it waits for its turn. One that was migrated never has the
+// feature off again, whatever its spec came to say.
 func wantsLooks(cluster *ucv1.Cluster) bool {
 	origin := cluster.Status.Origin
-	return !cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() &&
-		cluster.Spec.Preflight.LookAhead != ucv1.NeverLookAhead &&
+	inTree := !cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() &&
 		origin != ucv1.OriginMigrating &&
 		origin != ucv1.OriginExternal
+	return (inTree || start.AwaitsTurn(cluster)) && cluster.Spec.Preflight.LookAhead != ucv1.NeverLookAhead
 }
 
 // nextLook is sooner when the spec was changed since the last one.
@@ -81,7 +113,7 @@ func share(span time.Duration, uid string, at time.Time) time.Duration {
 // lookAhead says when the next look is due, and what the one of this pass found.
 func lookAhead(in pass.Input, decision Decision) Decision {
 	decision.Facts = &in.Facts
-	if !wantsLooks(in.Cluster) {
+	if !wantsLooks(in.Cluster) || start.AwaitsTurn(in.Cluster) && in.Turn.IsAbsent() {
 		in.Facts.LookAhead = nil
 		if !in.Cluster.ExternalCloudProvider() {
 			in.Facts.UnattendedSince = nil // Nothing will tell when it is over.
@@ -111,29 +143,51 @@ func lookAhead(in pass.Input, decision Decision) Decision {
 	decision.Attendance = attendInTree(in, look, decision)
 	look.NextAt = soonerLook(in, look, decision.Attendance)
 	in.Facts.LookAhead = &look
-	switch until := nextLook(&look, in.Cluster.Generation).Sub(in.Now); {
-	case until > 0:
-		decision.LookAfter = until
-	case in.Look == observation.LookGoesOn:
-		decision.LookAfter = lookGoesOn
-	default:
-		decision.LookAfter = lookTurn + share(lookTurn, string(in.Cluster.UID), in.Now)
-	}
+	decision.LookAfter = passForLook(in, look)
 	return decision
+}
+
+// passForLook is how long until the pass that makes the next look, or goes on with this one.
+func passForLook(in pass.Input, look ucv1.LookAheadStatus) time.Duration {
+	next := nextLook(&look, in.Cluster.Generation)
+	if in.HourlyLooks {
+		next = hourlyLook(&look, in.Cluster.Generation, in.Now)
+	}
+	switch until := next.Sub(in.Now); {
+	case until > 0:
+		return until
+	case in.Look == observation.LookGoesOn:
+		return lookGoesOn
+	case in.HourlyLooks:
+		return lookTurnSoon
+	}
+	return lookTurn + share(lookTurn, string(in.Cluster.UID), in.Now)
 }
 
 // looked notes a look, and when the next one is due.
 func looked(in pass.Input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1.LookAheadStatus {
 	jitter := share(lookJitter, string(in.Cluster.UID), in.Now)
-	look.Generation = in.Cluster.Generation
-	look.NextAt = in.StampAfter(lookEvery - jitter)
-	if readiness.Reason == ucv1.CouldNotLookReason {
-		look.NextAt = in.StampAfter(lookRetry + jitter)
-	}
+	look.Generation, look.TriedAt = in.Cluster.Generation, in.Stamp()
 	if in.Connection.Reachable {
 		look.LookedAt = in.Stamp()
 	}
+	look.NextAt = in.StampAfter(lookEvery - jitter)
+	if in.HourlyLooks {
+		look.NextAt = in.StampAfter(lookHourly)
+	}
+	if readiness.Reason == ucv1.CouldNotLookReason {
+		look.NextAt = in.StampAfter(retryLook(in, look) + jitter)
+	}
 	return look
+}
+
+// retryLook is the time for which nothing was seen, within its bounds: each try is twice as late as the one before.
+func retryLook(in pass.Input, look ucv1.LookAheadStatus) time.Duration {
+	since := in.Cluster.CreationTimestamp.Time
+	if look.LookedAt != nil {
+		since = look.LookedAt.Time
+	}
+	return min(max(in.Now.Sub(since), lookRetry), lookRarest)
 }
 
 // judgeLook asks what preflight would ask if the feature were on. What was found before stays when the user cluster cannot be
@@ -159,7 +213,7 @@ func readinessOf(asked pass.Input, out outcome.Outcome) *Readiness {
 		return &Readiness{Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason, Message: counts.text()}
 	case out.Wait != nil:
 		return &Readiness{Status: metav1.ConditionUnknown, Reason: ucv1.CouldNotLookReason,
-			Message: strings.TrimSuffix(out.Wait.Message, ".") + ". It is tried again within two hours."}
+			Message: strings.TrimSuffix(out.Wait.Message, ".") + ". status.lookAhead.nextAt says when it is tried again."}
 	}
 	return &Readiness{Status: metav1.ConditionTrue, Reason: ucv1.NothingBlocksReason, Message: counts.text()}
 }

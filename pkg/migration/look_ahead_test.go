@@ -18,6 +18,7 @@ import (
 func ahead() Observation {
 	o := starting()
 	o.Cluster = o.Cluster.DeepCopy()
+	o.Cluster.CreationTimestamp = *stampAgo(time.Hour)
 	o.Cluster.Spec.Features.ExternalCloudProvider = nil
 	o.Cluster.Status = ucv1.ClusterStatus{
 		Facts: ucv1.Facts{Origin: ucv1.OriginInTree, LookAhead: &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second)}},
@@ -32,13 +33,16 @@ func TestWhenALookIsDue(t *testing.T) {
 		change func(*ucv1.Cluster)
 		due    bool
 	}{
-		"when its time has come":                         {func(*ucv1.Cluster) {}, true},
-		"not before":                                     {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = stampAgo(-time.Second) }, false},
-		"not before a time was chosen":                   {func(c *ucv1.Cluster) { c.Status.LookAhead = nil }, false},
-		"nor when someone took the time away":            {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = nil }, false},
-		"never, when the spec says so":                   {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }, false},
-		"daily, when the spec says so":                   {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.DailyLookAhead }, true},
-		"not when the feature is on":                     {func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = new(true) }, false},
+		"when its time has come":              {func(*ucv1.Cluster) {}, true},
+		"not before":                          {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = stampAgo(-time.Second) }, false},
+		"not before a time was chosen":        {func(c *ucv1.Cluster) { c.Status.LookAhead = nil }, false},
+		"nor when someone took the time away": {func(c *ucv1.Cluster) { c.Status.LookAhead.NextAt = nil }, false},
+		"never, when the spec says so":        {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.NeverLookAhead }, false},
+		"daily, when the spec says so":        {func(c *ucv1.Cluster) { c.Spec.Preflight.LookAhead = ucv1.DailyLookAhead }, true},
+		"of one that waits for its turn":      {func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = new(true) }, true},
+		"not when it has started": {func(c *ucv1.Cluster) {
+			c.Spec.Features.ExternalCloudProvider, c.Status.StartedAt = new(true), stampAgo(0)
+		}, false},
 		"not of one that was migrated":                   {func(c *ucv1.Cluster) { c.Status.Origin = ucv1.OriginMigrating }, false},
 		"not of one that is being deleted":               {func(c *ucv1.Cluster) { c.DeletionTimestamp = stampAgo(0) }, false},
 		"of a paused one: nothing is changed":            {func(c *ucv1.Cluster) { c.Spec.Paused = true }, true},
@@ -158,7 +162,7 @@ func TestWhatALookSays(t *testing.T) {
 			metav1.ConditionFalse, ucv1.FindingsReason, "ProviderNotSupported", false},
 		"a blocking check that could not look has not passed": {found(observation.Finding{
 			ID: "A", Severity: observation.Blocking, NotLookedAt: true, Unseen: "the Nodes",
-		}), metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. It is tried again within two hours.", true},
+		}), metav1.ConditionUnknown, ucv1.CouldNotLookReason, "Could not look at the Nodes. status.lookAhead.nextAt says when it is tried again.", true},
 		"the user cluster does not answer": {unreached, metav1.ConditionUnknown, ucv1.CouldNotLookReason, "the user cluster: It hangs", true},
 		"KCM does not lead, whatever else was found": {func(o *Observation) {
 			o.KCMLease = observation.Absent[observation.Lease]()

@@ -32,12 +32,18 @@ func rollbackRows(kcm observation.Component) []Row {
 func looksForRollback(cluster *ucv1.Cluster) bool {
 	rollback := cluster.Status.Rollback
 	return rollback != nil && rollback.FinishedAt == nil ||
-		rollback == nil && cluster.Spec.Handover.Rollback && cluster.Status.StartedAt != nil
+		rollback == nil && wantsRollback(cluster) && cluster.Status.StartedAt != nil
+}
+
+// wantsRollback: a person does, or the FleetMigration that admitted it while its point of no return is ahead.
+func wantsRollback(cluster *ucv1.Cluster) bool {
+	return cluster.Spec.Handover.Rollback ||
+		cluster.Directed(ucv1.DirectiveRollback) && cluster.Status.PointOfNoReturnAt == nil && cluster.Status.CompletedAt == nil
 }
 
 // migrateOrRollBack is the migration or its rollback.
 func migrateOrRollBack(in pass.Input) Decision {
-	rollback, wanted := in.Facts.Rollback, in.Cluster.Spec.Handover.Rollback
+	rollback, wanted := in.Facts.Rollback, wantsRollback(in.Cluster)
 	switch {
 	case rollback == nil && !wanted:
 		return walk(in)
@@ -56,7 +62,7 @@ func migrateOrRollBack(in pass.Input) Decision {
 // that is lost from a Git repository is no wish to migrate.
 func retryAt(in pass.Input) time.Time {
 	handover, rollback := in.Cluster.Spec.Handover, in.Facts.Rollback
-	if handover.Rollback || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
+	if wantsRollback(in.Cluster) || rollback == nil || rollback.FinishedAt == nil || handover.RetryAfter == nil ||
 		!handover.RetryAfter.After(rollback.FinishedAt.Time) {
 		return time.Time{}
 	}

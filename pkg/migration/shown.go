@@ -22,7 +22,7 @@ type Shown struct {
 // ShownOf says what is, also while a Cluster is paused. It is apart from Decide because a plan decides thousands of times and
 // shows nothing.
 func ShownOf(o observation.Observation, rows []RowState, now time.Time) (shown Shown) {
-	if !o.Cluster.ExternalCloudProvider() {
+	if !o.Cluster.ExternalCloudProvider() && o.Look != observation.LookDone {
 		return Shown{}
 	}
 	for _, row := range rows {

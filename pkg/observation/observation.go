@@ -23,6 +23,10 @@ type Observation struct {
 	InTree Observed[Component]
 	// Look is what this pass did of a look ahead: LookDone fills in the other facts of a cluster whose feature is off, too.
 	Look LookState
+	// Turn is what a Cluster that has not started waits for, whatever its user cluster is like; absent: it may start. HourlyLooks
+	// says that its turn comes soon, so that it is looked at more often.
+	Turn        Observed[Turn]
+	HourlyLooks bool
 	// CloudConfig is the Secret with the cloud configuration; absent when it does not exist.
 	CloudConfig Observed[CloudConfig]
 	// Connection is the way into the user cluster.

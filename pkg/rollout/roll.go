@@ -124,7 +124,7 @@ func rollNext(in fleet) (outcome.Outcome, bool) {
 	if len(intents) == 0 {
 		return outcome.Outcome{}, false
 	}
-	if out := rollGates(in.input); !out.Holds {
+	if out := startGates(in.input); !out.Holds {
 		return out, true
 	}
 	if in.generation() == "" {
@@ -168,6 +168,15 @@ func rollGates(in input) outcome.Outcome {
 		}
 	}
 	return measured(in)
+}
+
+// startGates hold before another MachineDeployment begins.
+func startGates(in input) outcome.Outcome {
+	if out := rollGates(in); !out.Holds || in.back() || !in.o.Cluster.Directed(ucv1.DirectiveHoldRoll) {
+		return out
+	}
+	return outcome.Waits(ucv1.HeldByFleetReason, "FleetMigration "+in.o.Cluster.Status.Admission.FleetMigration+
+		" holds the roll: no further MachineDeployment begins. Those that have begun go on.")
 }
 
 // maxRolled is the bound of status.rolledMachineDeployments.

@@ -77,6 +77,7 @@ func (c *Controller) modelled() observation.Observation {
 	w := c.world
 	cluster := *w.Cluster
 	o := observation.Observation{
+		Turn:       observation.Absent[observation.Turn](),
 		Cluster:    &cluster,
 		Contenders: observation.Absent[[]string](),
 		Record:     w.observeRecord(),

@@ -89,6 +89,26 @@ func migrating() []string {
 		ucv1.CSIKubeletMigrationCompletedCondition, ucv1.InTreeConfigurationRemovedCondition)
 }
 
+// waitsForItsTurn: of its user cluster nothing is looked at but by a look ahead.
+func waitsForItsTurn(cluster *ucv1.Cluster) bool {
+	admitted := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.AdmittedCondition)
+	reachable := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.UserClusterReachableCondition)
+	return admitted != nil && admitted.Status != metav1.ConditionTrue && cluster.Status.StartedAt == nil && reachable == nil
+}
+
+// queued are the conditions of a cluster that waits for its turn. A look ahead says what ReadyToMigrate is, and
+// CloudLoopsAttended where it saw no leader.
+func queued() [][]string {
+	unreached := slices.DeleteFunc(migrating(), func(kind string) bool {
+		return kind == ucv1.UserClusterReachableCondition || kind == ucv1.CloudLoopsAttendedCondition
+	})
+	attended := append(slices.Clone(unreached), ucv1.CloudLoopsAttendedCondition)
+	return [][]string{
+		unreached, attended, append(slices.Clone(unreached), ucv1.ReadyToMigrateCondition),
+		append(slices.Clone(attended), ucv1.ReadyToMigrateCondition),
+	}
+}
+
 // checkSet wants exactly the conditions that apply to the origin. An origin that could not be told yet may show either
 // set. The step says which feature the status is about: the spec may be newer.
 func checkSet(o *objections, cluster *ucv1.Cluster) {
@@ -105,6 +125,8 @@ func checkSet(o *objections, cluster *ucv1.Cluster) {
 		allowed = [][]string{always(), append(always(), ucv1.ReadyToMigrateCondition)}
 	case cluster.Status.Origin == ucv1.OriginExternal:
 		allowed = [][]string{external()}
+	case waitsForItsTurn(cluster):
+		allowed = queued()
 	case cluster.Status.Origin == ucv1.OriginMigrating:
 		allowed = [][]string{migrating()}
 	default:
@@ -179,8 +201,9 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
 	idle := (inTree || status.Step == ucv1.StepFinished) && !notSeen(status) && !refused && !unattended(status)
 	rolledBack := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
+	queued := waitsForItsTurn(cluster)               // It is ready as long as its turn is known not to have come.
 	o.unless(
-		ready == idle || rolledBack || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
+		ready == idle || rolledBack || queued || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
 		"Ready is %t at step %s",
 		ready,
 		status.Step,

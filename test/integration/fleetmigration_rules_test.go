@@ -18,7 +18,8 @@ func fleetOf(name string) *ucv1.FleetMigration {
 	return &ucv1.FleetMigration{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: ucv1.FleetMigrationSpec{
-			Mode: ucv1.FleetPlanOnly, ClusterSelector: all,
+			// It is for no Cluster of another test.
+			Mode: ucv1.FleetPlanOnly, ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"world": "rules"}},
 			Waves: []ucv1.Wave{{
 				Name: "canary", ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "canary"}},
 			}, {Name: "rest", ClusterSelector: all}},

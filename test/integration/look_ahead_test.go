@@ -166,7 +166,7 @@ func TestALookThatDoesNotReachTheUserClusterIsTriedAgain(t *testing.T) {
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook"),
 			HaveField("Message", ContainSubstring("put the kubeconfig there"))),
 	)
-	g.Expect(w.status().LookAhead.NextAt.Sub(w.clock.Now())).To(BeNumerically("<=", 2*time.Hour))
+	g.Expect(w.status().LookAhead.NextAt.Sub(w.clock.Now())).To(BeNumerically("<=", 13*time.Hour))
 	g.Expect(w.condition("Ready")).To(And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", "CouldNotLook")),
 		"what can't be looked at is not claimed")
 	w.expectVerdict(kstatus.InProgressStatus)

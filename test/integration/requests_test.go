@@ -17,8 +17,10 @@ type requests struct {
 	writes []string
 	// paths of all requests, reads included.
 	paths map[string]bool
-	match string
-	do    func()
+	// counts of them by method and path, once someone counts.
+	counts map[string]int
+	match  string
+	do     func()
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -29,6 +31,9 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 		r.paths = map[string]bool{}
 	}
 	r.paths[request.URL.Path] = true
+	if r.counts != nil {
+		r.counts[line]++
+	}
 	if request.Method != http.MethodGet && request.URL.Query().Get("dryRun") == "" {
 		r.writes = append(r.writes, line)
 	}
@@ -62,6 +67,15 @@ func (r *requests) waiting() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.do != nil
+}
+
+// count returns how many requests there were of each method and path since the last call.
+func (r *requests) count() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := r.counts
+	r.counts = map[string]int{}
+	return counts
 }
 
 // take returns the writes since the last call.

@@ -27,6 +27,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/loadbalancers"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 	"github.com/ccm-migration/ccm-migration-controller/test/conformance"
@@ -231,8 +232,13 @@ func (w *world) reconcile() (ctrl.Result, *ucv1.Cluster) {
 		g.Expect(w.checker.Objections(after)).To(BeEmpty(), "%s", pretty(after.Status))
 		g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Reason", ucv1.InternalErrorReason)), "the log has the stack")
 	}
-	w.connects = len(after.Finalizers) > 0
+	w.connects = len(after.Finalizers) > 0 && !w.queues(after)
 	return result, after
+}
+
+// queues says that the Cluster waits for its turn, and nothing connects.
+func (w *world) queues(c *ucv1.Cluster) bool {
+	return w.reconciler.Turns != nil && migration.AwaitsTurn(c) && !w.reconciler.Turns.Turn(w.t.Context(), c, w.clock.Now()).IsAbsent()
 }
 
 func (w *world) passes(count int) {

@@ -16,6 +16,7 @@ import (
 func passOf(c *ucv1.Cluster, decision migration.Decision) *Pass {
 	p := &Pass{Cluster: c, Now: passes.Start(), Decision: decision}
 	p.Observed = observation.Observation{
+		Turn:    observation.Absent[observation.Turn](),
 		Cluster: c,
 		Keeper:  observation.Absent[observation.Ref](),
 		Connection: observation.Connection{

@@ -23,8 +23,18 @@ func setReady(w *statusWriter, p *Pass, facts ucv1.Facts) {
 		setReadyPaused(w)
 	case !p.Cluster.DeletionTimestamp.IsZero():
 		setProgress(w, ucv1.DeletingReason, progressMessage(p), false)
+	default:
+		setReadyUnderway(w, p, facts)
+	}
+}
+
+// setReadyUnderway is for a migration that goes on, waits for its turn, or has come to its end.
+func setReadyUnderway(w *statusWriter, p *Pass, facts ucv1.Facts) {
+	switch {
 	case p.ActErr != nil:
 		setProgress(w, progressReason(p), progressMessage(p), unknownProgress(p))
+	case p.Decision.Queued:
+		setReadyQueued(w, p)
 	case p.Decision.Step == ucv1.StepFinished:
 		setReadyFinished(w, p, facts)
 	case p.Decision.Step == ucv1.StepRolledBack && p.Decision.Wait == nil:
@@ -50,6 +60,16 @@ func setReadyInTree(w *statusWriter, p *Pass) {
 	default:
 		setProgress(w, unknown.Reason, unknown.Text(), unknown.Unknown)
 	}
+}
+
+// setReadyQueued: the cluster works, and nothing is being changed, for weeks perhaps. A sync of GitOps that waits for health
+// must not wait for that; condition Admitted says that it waits.
+func setReadyQueued(w *statusWriter, p *Pass) {
+	if seen := p.Decision.Attendance; seen != nil && seen.Status == metav1.ConditionUnknown {
+		setProgress(w, seen.Reason, seen.Text(), true)
+		return
+	}
+	w.ready(metav1.ConditionTrue, ucv1.QueuedReason, p.Decision.Wait.Text())
 }
 
 // rolledBackRuns is what a rollback left, as far as it was looked at.

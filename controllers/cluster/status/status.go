@@ -104,6 +104,8 @@ func Compute(p *Pass) ucv1.ClusterStatus {
 	if p.Cluster.ExternalCloudProvider() {
 		setCounts(&status, p)
 		setInventory(&status, p)
+	} else if seen := p.Shown.Progress; seen != nil {
+		status.Nodes = &ucv1.NodeCount{Total: seen.Nodes.Total, Initialized: seen.Nodes.Initialized} // Budgets of fleets count them.
 	}
 	w := &statusWriter{before: p.Cluster.Status.Conditions, aboutBefore: status.About, now: p.Now, gen: p.Cluster.Generation}
 	setReady(w, p, status.Facts)
@@ -111,7 +113,9 @@ func Compute(p *Pass) ucv1.ClusterStatus {
 	setReadiness(w, p.Decision.Readiness)
 	if p.Cluster.ExternalCloudProvider() {
 		setAttended(w, p.Decision.Attendance)
-		setReachable(w, p.Observed.Connection)
+		if !p.Decision.Unreached {
+			setReachable(w, p.Observed.Connection)
+		}
 		setSteps(w, p)
 	}
 	status.Conditions, status.About = w.after, w.about

@@ -15,7 +15,8 @@ const maxFieldsShown = 10
 
 // checkDefinition says at the start what would otherwise be seen only when the first status is refused. The manager goes on: what
 // can be written is written, and condition Stalled of a Cluster says what cannot.
-func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster.Metrics, log logr.Logger) {
+// The fields that are missing are returned.
+func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster.Metrics, log logr.Logger) []string {
 	ctx, cancel := context.WithTimeout(ctx, management.Timeout)
 	defer cancel()
 	missing, err := cluster.MissingFields(ctx, reader)
@@ -23,7 +24,7 @@ func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster
 		log.Info("The CustomResourceDefinition of Clusters could not be read, so whether it is older than this manager is not known. "+
 			"Compare it with config/crd of this release, and grant the right to get it", "name", cluster.DefinitionName, "error",
 			err.Error())
-		return
+		return nil
 	}
 	metrics.DefinitionLacks(len(missing))
 	if len(missing) > 0 {
@@ -32,4 +33,5 @@ func checkDefinition(ctx context.Context, reader client.Reader, metrics *cluster
 			"Apply the CustomResourceDefinitions of this release, config/crd, and restart the manager",
 			"name", cluster.DefinitionName, "count", len(missing), "fields", missing[:min(len(missing), maxFieldsShown)])
 	}
+	return missing
 }

@@ -124,18 +124,7 @@ func setupController(
 		return err
 	}
 	ledger, changes := controlplane.NewLedger(clock.RealClock{}), controlplane.NewChanges()
-	registry := usercluster.NewRegistry(usercluster.Options{
-		SecretReader:     mgr.GetAPIReader(),
-		Kept:             kept.NewTotal(mostKept),
-		Changes:          changes,
-		Management:       mgr.GetClient(),
-		Scheme:           mgr.GetScheme(),
-		Clock:            clock.RealClock{},
-		Allow:            o.allow,
-		ManagementServer: server,
-		ConnectWorkers:   o.connectWorkers,
-		Log:              log.WithName("usercluster"),
-	})
+	registry := newRegistry(mgr, o, server, changes, log)
 	if err := mgr.Add(registry); err != nil {
 		return err
 	}
@@ -143,7 +132,10 @@ func setupController(
 	if err != nil {
 		return err
 	}
-	checkDefinition(ctx, mgr.GetAPIReader(), clusterMetrics, log)
+	turns, err := setupFleet(mgr, o, catalogue, checkDefinition(ctx, mgr.GetAPIReader(), clusterMetrics, log), log)
+	if err != nil {
+		return err
+	}
 	deadlines, err := o.deadlines()
 	if err != nil {
 		return err
@@ -167,12 +159,34 @@ func setupController(
 		Observer: observer, Client: mgr.GetClient(), UserClusters: registry,
 		Planner:  cluster.NewPlanner(observer, mgr.GetClient(), registry, clock.RealClock{}),
 		Recorder: mgr.GetEventRecorder(ucv1.FieldManager), Clock: clock.RealClock{}, Metrics: clusterMetrics,
-		LoadBalancers: balancers, LookAhead: o.lookAhead, Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
+		LoadBalancers: balancers, LookAhead: o.lookAhead, Turns: turns,
+		Suspects: cluster.NewSuspects(o.stateDirectory, log.WithName("suspects")),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, ledger, o.workers); err != nil {
 		return fmt.Errorf("set up the cluster controller: %w", err)
 	}
 	return nil
+}
+
+func newRegistry(
+	mgr ctrl.Manager,
+	o *managerOptions,
+	server *usercluster.ManagementServer,
+	changes *controlplane.Changes,
+	log logr.Logger,
+) *usercluster.Registry {
+	return usercluster.NewRegistry(usercluster.Options{
+		SecretReader:     mgr.GetAPIReader(),
+		Kept:             kept.NewTotal(mostKept),
+		Changes:          changes,
+		Management:       mgr.GetClient(),
+		Scheme:           mgr.GetScheme(),
+		Clock:            clock.RealClock{},
+		Allow:            o.allow,
+		ManagementServer: server,
+		ConnectWorkers:   o.connectWorkers,
+		Log:              log.WithName("usercluster"),
+	})
 }
 
 // setupWebhook touches the webhook server only once its certificate is there: the manager starts it at that moment.

@@ -17,6 +17,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster"
 )
@@ -50,6 +51,9 @@ type managerOptions struct {
 
 	requireCloudConfigLabel bool
 
+	fleetAdmission     string
+	maxUnmanagedStarts int
+
 	log zap.Options
 	// waits are hidden: they are for testbeds.
 	waits map[string]string
@@ -80,6 +84,10 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 		"feature is off are looked at at once.")
 	flags.Float64Var(&o.lookAhead.Requests, "look-ahead-qps", cluster.DefaultLookAheadRequests, "How many requests a second all "+
 		"these looks send to user clusters, on average over the fleet.")
+	flags.StringVar(&o.fleetAdmission, "fleet-admission", string(fleet.Optional), "Whether a Cluster that no FleetMigration "+
+		"selects may start to migrate: Optional, it may, or Required, it waits until one does. Required is for fleets.")
+	flags.IntVar(&o.maxUnmanagedStarts, "max-unmanaged-starts", defaultUnmanagedStarts, "How many Clusters that no FleetMigration "+
+		"selects may start to migrate within an hour. 0 lets none start.")
 	flags.StringVar(&o.stateDirectory, "state-dir", "", "Directory for a small file while a Cluster is looked at. Those that are "+
 		"there at the start name the Clusters on which "+
 		"the manager may have died; they are looked at last and alone. Default is none.")
@@ -102,6 +110,9 @@ func (o *managerOptions) bind(flags *pflag.FlagSet) {
 }
 
 const (
+	// defaultUnmanagedStarts is for a hand that moves clusters one by one, and not for a commit that flips hundreds.
+	defaultUnmanagedStarts = 5
+
 	unsafeWaits               = "unsafe-waits"
 	managementServerAddresses = "management-api-server-addresses"
 )
@@ -167,8 +178,20 @@ func (o *managerOptions) validate() error {
 		errs = append(errs, errors.New("--look-ahead-concurrency is at least 1, and --look-ahead-qps more than 0; "+
 			"spec.preflight.lookAhead: Never switches the looks off"))
 	}
+	errs = append(errs, o.validateFleet())
 	if _, err := o.deadlines(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+func (o *managerOptions) validateFleet() error {
+	policy := fleet.Policy(o.fleetAdmission)
+	switch {
+	case policy != fleet.Optional && policy != fleet.Required:
+		return fmt.Errorf("--fleet-admission is %q; it is one of %s, %s", policy, fleet.Optional, fleet.Required)
+	case o.maxUnmanagedStarts < 0:
+		return errors.New("--max-unmanaged-starts is at least 0")
+	}
+	return nil
 }

@@ -54,6 +54,10 @@ func upgradeAllowed(in pass.Input) outcome.Outcome {
 		return outcome.CannotLook("the catalogue", in.Provider.Why())
 	}
 	next := in.Minor() + 1
+	if next > provider.LastInTreeMinor && in.Cluster.Directed(ucv1.DirectiveHoldRoll) && in.Facts.PointOfNoReturnAt == nil {
+		return outcome.Waits(ucv1.HeldByFleetReason, fmt.Sprintf("The upgrade to 1.%d passes the point of no return. "+
+			"FleetMigration %s holds that back for now.", next, in.Cluster.Status.Admission.FleetMigration))
+	}
 	if next > provider.LastInTreeMinor && in.Cluster.Spec.Handover.PauseBeforePointOfNoReturn && in.Facts.PointOfNoReturnAt == nil {
 		return outcome.Waits(ucv1.WaitingBeforePointOfNoReturnReason, fmt.Sprintf("The upgrade to 1.%d passes the point of no return, "+
 			"because its KCM does not know in-tree provider %s. It is allowed when spec.handover.pauseBeforePointOfNoReturn is false.",

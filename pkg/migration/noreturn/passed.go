@@ -210,6 +210,10 @@ func passedByVolumes(in pass.Input) (passed observation.Text, unknown string) {
 
 // Before is where a person may want to look before the controller goes on.
 func Before(in pass.Input) outcome.Outcome {
+	if in.Facts.PointOfNoReturnAt == nil && in.Cluster.Directed(ucv1.DirectiveHoldRoll) {
+		return outcome.Waits(ucv1.HeldByFleetReason, "Everything is proven. FleetMigration "+in.Cluster.Status.Admission.FleetMigration+
+			" holds the roll, so that the point of no return is not passed.")
+	}
 	if !in.Cluster.Spec.Handover.PauseBeforePointOfNoReturn || in.Facts.PointOfNoReturnAt != nil {
 		return outcome.Holds(ucv1.HoldsReason, "")
 	}

@@ -8,9 +8,28 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// Admitted holds for every Cluster: nothing holds one back yet.
+// AwaitsTurn says that it is asked whether a Cluster may start: its migration is wanted and has not started.
+func AwaitsTurn(cluster *ucv1.Cluster) bool {
+	origin := cluster.Status.Origin
+	return cluster.ExternalCloudProvider() && cluster.DeletionTimestamp.IsZero() && cluster.Status.StartedAt == nil &&
+		(origin == ucv1.OriginInTree || origin == ucv1.OriginMigrating) &&
+		cluster.Status.Rollback == nil && !cluster.Spec.Handover.Rollback
+}
+
+// Admitted is judged until the start. What is not known holds a Cluster back.
 func Admitted(in pass.Input) outcome.Outcome {
-	return outcome.Holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
+	turn, waits := in.Turn.Get()
+	switch {
+	case in.Facts.StartedAt != nil:
+		return outcome.Holds(ucv1.HoldsReason, "The migration has started.")
+	case in.Turn.IsAbsent():
+		return outcome.Holds(ucv1.HoldsReason, "Nothing holds the cluster back from starting.")
+	case !waits:
+		return outcome.CannotLook("whether the cluster may start", in.Turn.Why())
+	case turn.After > 0:
+		return outcome.WaitsUntil(turn.Reason, turn.Message, turn.After)
+	}
+	return outcome.Waits(turn.Reason, turn.Message)
 }
 
 // Preflight is judged once: a Node made NotReady by the roll itself must not freeze the roll.

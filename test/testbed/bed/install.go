@@ -74,6 +74,7 @@ func adaptManager(object *unstructured.Unstructured, port int, waits string) err
 		"--webhook-host=localhost",
 		"--webhook-port="+strconv.Itoa(port),
 		"--allow-user-cluster-addresses=127.0.0.0/8",
+		"--max-unmanaged-starts=1000", // A suite starts many at once.
 	)
 	if waits != "" {
 		container["args"] = append(container["args"].([]any), "--unsafe-waits="+waits)

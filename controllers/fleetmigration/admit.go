@@ -1,0 +1,87 @@
+package fleetmigration
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+)
+
+// claimsAtOnce bounds the claims of a pass: a commit may flip thousands, and a claim is in no hurry.
+const claimsAtOnce = 20
+
+var errOlderDefinition = errors.New("the CustomResourceDefinition of FleetMigrations dropped status.admitting: " +
+	"apply the one of this release")
+
+// admit writes the admission of each Cluster that is to have another one.
+func (p *pass) admit(ctx context.Context) {
+	claims := 0
+	for i := range p.plan.Members {
+		m, planned := &p.seen.Members[i], &p.plan.Members[i]
+		wanted := planned.Admission(p.plan, m, p.now)
+		if wanted == nil || p.refused[wanted.UID] {
+			continue
+		}
+		if wanted.State == ucv1.AdmissionQueued {
+			if claims++; claims > claimsAtOnce {
+				p.lookAfter(time.Second)
+				continue
+			}
+		}
+		err := p.write(ctx, &p.seen.clusters[i], *wanted, planned.SetFeature)
+		switch {
+		case err == nil || apierrors.IsNotFound(err):
+		case apierrors.IsConflict(err):
+			p.lookAfter(settles) // The cache will have the newer version.
+		default:
+			p.lookAfter(retries)
+			log.FromContext(ctx).Error(err, "The admission of a Cluster could not be written", "cluster", m.String())
+		}
+	}
+}
+
+// write the admission, after the feature where that is set with it: a Cluster that is claimed does not start because of the
+// feature alone. The version makes sure that it did not start, and was claimed by no one else, meanwhile.
+func (p *pass) write(ctx context.Context, cluster *ucv1.Cluster, wanted ucv1.AdmissionStatus, setFeature bool) error {
+	version := cluster.ResourceVersion
+	if setFeature && !cluster.ExternalCloudProvider() {
+		object := applied(cluster, version, "spec", map[string]any{"features": map[string]any{"externalCloudProvider": true}})
+		err := p.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FleetFieldManager))
+		if apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
+			p.Recorder.Eventf(cluster, nil, corev1.EventTypeWarning, ucv1.FeatureOwnedElsewhereReason, "Admit",
+				"FleetMigration %s could not set spec.features.externalCloudProvider. Take the field out of what applies the Cluster.",
+				wanted.FleetMigration)
+		}
+		if err != nil {
+			return err
+		}
+		version = object.GetResourceVersion()
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&wanted)
+	if err != nil {
+		return err
+	}
+	object := applied(cluster, version, "status", map[string]any{"admission": content})
+	return p.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+		client.FieldOwner(ucv1.FleetFieldManager), client.ForceOwnership)
+}
+
+func applied(cluster *ucv1.Cluster, version, field string, content map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": ucv1.GroupVersion().String(), "kind": "Cluster", field: content,
+	}}
+	object.SetNamespace(cluster.Namespace)
+	object.SetName(cluster.Name)
+	object.SetUID(cluster.UID)
+	object.SetResourceVersion(version)
+	return object
+}

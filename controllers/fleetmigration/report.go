@@ -1,0 +1,151 @@
+package fleetmigration
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
+)
+
+// pass writes what was decided.
+type pass struct {
+	*Reconciler
+
+	seen seen
+	plan fleet.Plan
+	now  time.Time
+	// refused are the FleetMigrations whose status could not be written: none of their Clusters is written either.
+	refused map[string]bool
+	// again is when the next pass has to be at the latest; zero: when something changes.
+	again time.Duration
+}
+
+func (p *pass) lookAfter(d time.Duration) {
+	if p.again == 0 || d < p.again {
+		p.again = d
+	}
+}
+
+// result is the only place where a pass turns into a ctrl.Result.
+func (p *pass) result() ctrl.Result {
+	if !p.plan.WakeAt.IsZero() {
+		p.lookAfter(max(settles, p.plan.WakeAt.Sub(p.Clock.Now())))
+	}
+	return ctrl.Result{RequeueAfter: p.again}
+}
+
+// report the status of each FleetMigration.
+func (p *pass) report(ctx context.Context) {
+	if p.reported == nil {
+		p.reported = map[types.UID]time.Time{}
+	}
+	for i := range p.plan.Migrations {
+		planned := &p.plan.Migrations[i]
+		fm := p.seen.migrations[types.UID(planned.UID)]
+		err := p.keep(ctx, fm)
+		if err == nil {
+			err = p.reportOne(ctx, fm, planned.Status)
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			p.refused[planned.UID] = true
+			p.lookAfter(settles)
+			if !apierrors.IsConflict(err) {
+				p.lookAfter(retries)
+				log.FromContext(ctx).Error(err, "A FleetMigration could not be written, so none of its Clusters is",
+					"fleetMigration", fm.Name)
+			}
+		}
+	}
+}
+
+// keep a FleetMigration while Clusters wait in it; let one go that is being deleted otherwise.
+func (p *pass) keep(ctx context.Context, fm *ucv1.FleetMigration) error {
+	deleting, kept := fm.DeletionTimestamp != nil, controllerutil.ContainsFinalizer(fm, ucv1.FleetFinalizer)
+	switch {
+	case !deleting && !kept:
+		return p.patchFinalizer(ctx, fm, controllerutil.AddFinalizer)
+	case deleting && kept && (fm.Annotations[ucv1.FleetReleaseAnnotation] == "true" || !p.hasQueued(fm)):
+		return p.patchFinalizer(ctx, fm, controllerutil.RemoveFinalizer)
+	}
+	return nil
+}
+
+func (p *pass) patchFinalizer(
+	ctx context.Context,
+	fm *ucv1.FleetMigration,
+	change func(client.Object, string) bool,
+) error {
+	before := fm.DeepCopy()
+	change(fm, ucv1.FleetFinalizer)
+	return p.Client.Patch(ctx, fm, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func (p *pass) hasQueued(fm *ucv1.FleetMigration) bool {
+	return slices.ContainsFunc(p.seen.Members, func(m fleet.Member) bool {
+		a := m.Admission
+		return a != nil && a.UID == string(fm.UID) && a.State == ucv1.AdmissionQueued && m.StartedAt.IsZero()
+	})
+}
+
+// reportOne writes a status that has changed, under the version that the decision was made of. What differs in counts only waits.
+func (p *pass) reportOne(ctx context.Context, fm *ucv1.FleetMigration, wanted ucv1.FleetMigrationStatus) error {
+	wanted.Forecast = fm.Status.Forecast
+	if equality.Semantic.DeepEqual(fm.Status, wanted) {
+		return nil
+	}
+	if rest := reports - p.now.Sub(p.reported[fm.UID]); rest > 0 && !urgent(fm.Status, wanted) {
+		p.lookAfter(rest)
+		return nil
+	}
+	before := fm.Status
+	fm.Status = wanted
+	if err := p.Client.Status().Update(ctx, fm); err != nil {
+		return err
+	}
+	p.reported[fm.UID] = p.now
+	if !equality.Semantic.DeepEqual(fm.Status.Admitting, wanted.Admitting) {
+		return errOlderDefinition
+	}
+	p.tell(fm, before.Timeline, wanted.Timeline)
+	return nil
+}
+
+// urgent says that more than counts has changed.
+func urgent(before, after ucv1.FleetMigrationStatus) bool {
+	verdict := func(s ucv1.FleetMigrationStatus) (of []string) {
+		for _, condition := range s.Conditions {
+			of = append(of, condition.Type, string(condition.Status), condition.Reason)
+		}
+		for _, wave := range s.Waves {
+			of = append(of, wave.Name, string(wave.State))
+		}
+		return of
+	}
+	return before.ObservedGeneration != after.ObservedGeneration || !slices.Equal(verdict(before), verdict(after)) ||
+		!equality.Semantic.DeepEqual(before.Halt, after.Halt) || !equality.Semantic.DeepEqual(before.Admitting, after.Admitting)
+}
+
+// tell of what is new in the timeline by events.
+func (p *pass) tell(fm *ucv1.FleetMigration, before, after []ucv1.FleetEvent) {
+	for _, entry := range after {
+		if slices.Contains(before, entry) {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if entry.Kind == "Halted" {
+			kind = corev1.EventTypeWarning
+		}
+		p.Recorder.Eventf(fm, nil, kind, entry.Kind, "Decide", "%s", entry.Message)
+	}
+}

@@ -1,0 +1,118 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+// queued is a cluster whose feature is on and whose turn has not come: its user cluster was not looked at.
+func queued() Observation {
+	o := fresh()
+	kcm := observation.Known(o.ControlPlane.Value().KCM)
+	o = Observation{Cluster: o.Cluster, Provider: o.Provider, InTree: kcm, Contenders: o.Contenders, Record: o.Record, Keeper: o.Keeper}
+	o.Turn = observation.Known(observation.Turn{Reason: ucv1.QueuedReason, Message: "FleetMigration fm has queued the cluster."})
+	return o
+}
+
+func TestAClusterWaitsForItsTurn(t *testing.T) {
+	runDecisions(t, map[string]decision{
+		"while a FleetMigration has queued it": {
+			given: queued, step: ucv1.StepAdmitted, wait: ucv1.QueuedReason, says: []string{"FleetMigration fm has queued"},
+		},
+		"while that cannot be read": {
+			given: queued, when: func(o *Observation) { o.Turn = observation.Unknown[observation.Turn]("timeout") },
+			step: ucv1.StepAdmitted, wait: ucv1.CouldNotLookReason, says: []string{"whether the cluster may start: timeout"},
+		},
+		"but not while no one runs the cloud loops": {
+			given: queued, when: func(o *Observation) {
+				edit(&o.InTree, func(kcm *observation.Component) { kcm.Arguments = observation.Arguments{Flags: map[string]string{}} })
+			},
+			step: ucv1.StepAdmitted, fails: ucv1.LoopsOffAlreadyReason, says: []string{"waits for its turn", "spec.admission to Immediate"},
+		},
+		"when its origin was not recorded, that comes first": {
+			given: queued, when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree },
+			step: ucv1.StepAdmitted, action: outcome.ActionRecord,
+		},
+		"and not once it has started": {
+			given: starting, when: func(o *Observation) { o.Turn = queued().Turn }, step: ucv1.StepHandover, line: "BaselineTaken",
+			action: outcome.ActionTakeBaseline,
+		},
+	})
+}
+
+func TestWhatAQueueLooksLike(t *testing.T) {
+	g := NewWithT(t)
+	decision := Decide(queued(), noon())
+	g.Expect(decision).To(And(HaveField("Queued", true), HaveField("Unreached", true), HaveField("Attendance", BeNil())))
+	o := queued()
+	o.Turn = observation.Known(observation.Turn{Reason: ucv1.SettlingReason, Message: "It waits.", After: time.Second, Settling: true})
+	decision = Decide(o, noon())
+	g.Expect(decision.Queued).To(BeFalse(), "what is over in a moment is no queue")
+	g.Expect(decision.Wait.After).To(Equal(time.Second))
+	o.Turn = observation.Unknown[observation.Turn]("timeout")
+	g.Expect(Decide(o, noon()).Queued).To(BeFalse())
+}
+
+func TestWhoAwaitsItsTurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*ucv1.Cluster)
+		awaits bool
+	}{
+		"one whose migration is wanted":     {func(*ucv1.Cluster) {}, true},
+		"not one whose feature is off":      {func(c *ucv1.Cluster) { c.Spec.Features.ExternalCloudProvider = nil }, false},
+		"not one that has started":          {func(c *ucv1.Cluster) { c.Status.StartedAt = stampAgo(0) }, false},
+		"not one that was made with it":     {func(c *ucv1.Cluster) { c.Status.Origin = ucv1.OriginExternal }, false},
+		"not one that is not known yet":     {func(c *ucv1.Cluster) { c.Status.Origin = "" }, false},
+		"not one that is being deleted":     {func(c *ucv1.Cluster) { c.DeletionTimestamp = stampAgo(0) }, false},
+		"not one that is to be rolled back": {func(c *ucv1.Cluster) { c.Spec.Handover.Rollback = true }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := queued().Cluster
+			test.change(c)
+			NewWithT(t).Expect(AwaitsTurn(c)).To(Equal(test.awaits))
+		})
+	}
+}
+
+func TestAClusterThatIsAwayIsLookedAtRarely(t *testing.T) {
+	for away, wait := range map[time.Duration]time.Duration{
+		time.Minute: time.Hour, 6 * time.Hour: 6 * time.Hour, 48 * time.Hour: 12 * time.Hour,
+	} {
+		o := ahead()
+		o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second), LookedAt: stampAgo(away), Generation: 1}
+		unreached(&o)
+		next := Decide(o, noon()).Facts.LookAhead.NextAt.Sub(noon())
+		NewWithT(t).Expect(next).To(And(BeNumerically(">=", wait), BeNumerically("<", wait+time.Hour)), away.String())
+	}
+}
+
+// A FleetMigration that rolls back does so while the point of no return is ahead, as a person would.
+func TestADirectiveOfAFleetMigration(t *testing.T) {
+	directed := func(directive ucv1.FleetDirective) func(*Observation) {
+		return func(o *Observation) {
+			o.Cluster.Status.Admission = &ucv1.AdmissionStatus{
+				FleetMigration: "fm", State: ucv1.AdmissionAdmitted, Directive: directive, AdmittedAt: &metav1.Time{Time: noon()},
+			}
+		}
+	}
+	runDecisions(t, map[string]decision{
+		"rolls back": {
+			given: loud, when: directed(ucv1.DirectiveRollback), step: ucv1.StepRollbackMachineController, action: outcome.ActionRecord,
+			says: []string{"is being rolled back"},
+		},
+		"proceeds": {given: rolling, when: directed(ucv1.DirectiveProceed), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment},
+		"holds the roll": {
+			given: rolling, when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepRoll, wait: ucv1.HeldByFleetReason,
+			says: []string{"FleetMigration fm holds the roll", "Those that have begun go on"},
+		},
+		"holds nothing of a finished cluster":  {given: finished, when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepFinished},
+		"rolls nothing back that is completed": {given: finished, when: directed(ucv1.DirectiveRollback), step: ucv1.StepFinished},
+	})
+}
