@@ -92,6 +92,37 @@ func asks(t *testing.T, c client.Client, before *ucv1.FleetMigration, change fun
 	return c.Patch(t.Context(), after, client.MergeFrom(before), client.DryRunAll)
 }
 
+// waivers let a wave open without the approval that it asks for.
+func waivers() map[string]func(*ucv1.FleetMigration) {
+	return map[string]func(*ucv1.FleetMigration){
+		"asks for none":         func(fm *ucv1.FleetMigration) { fm.Spec.Waves[2].Approval = ucv1.NoWaveApproval },
+		"asks for nothing":      func(fm *ucv1.FleetMigration) { fm.Spec.Waves[2].Approval = "" },
+		"removes the wave":      func(fm *ucv1.FleetMigration) { fm.Spec.Waves = fm.Spec.Waves[:2] },
+		"gives it another name": func(fm *ucv1.FleetMigration) { fm.Spec.Waves[2].Name = "later" },
+	}
+}
+
+func TestOnlyApproversTakeAnApprovalAway(t *testing.T) {
+	t.Parallel()
+	editor, both := person(t, "fleet-hurried", "editor"), person(t, "fleet-calm", "editor", "approver")
+	fm := approvedFleet("asks")
+	fm.Spec.Waves[2].Approval = ucv1.WaveApprovalRequired
+	NewWithT(t).Expect(suite.client.Create(t.Context(), fm)).To(Succeed())
+	for name, change := range waivers() {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Eventually(func() error { return asks(t, editor, fm, change) }, deadline, interval).Should(And(
+				Satisfy(apierrors.IsForbidden),
+				MatchError(ContainSubstring("User fleet-hurried may not take the approval of wave late away from FleetMigration asks")),
+			))
+			g.Expect(asks(t, both, fm, change)).To(Succeed())
+		})
+	}
+	for name, change := range otherChanges() {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(asks(t, editor, fm, change)).To(Succeed()) })
+	}
+}
+
 func expectRefusedApproval(t *testing.T, attempt func() error, user, name string) {
 	t.Helper()
 	NewWithT(t).Eventually(attempt, deadline, interval).Should(And(
