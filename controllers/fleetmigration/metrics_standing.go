@@ -47,8 +47,8 @@ func newStanding() *standing {
 	s.waiting = of("waiting_clusters", "Clusters that wait, by the first reason; the FleetMigration is empty where it is gone or "+
 		"selects the Cluster no longer.", "wave", "reason")
 	s.states = of("wave_state", "1 for the state in which a wave is, 0 for the others.", "wave", "state")
-	s.budgetLimit = of("budget_limit", "Limit of a budget, for the 20 fullest values of its label.", "budget", "value", "unit")
-	s.budgetUsed = of("budget_used", "What is used of a budget, for the 20 fullest values of its label.", "budget", "value", "unit")
+	s.budgetLimit = of("budget_limit", "Limit of a budget, of the 20 fullest of a FleetMigration.", "budget", "value", "unit")
+	s.budgetUsed = of("budget_used", "Use of a budget, of the 20 fullest of a FleetMigration.", "budget", "value", "unit")
 	s.windowOpen = of("window_open", "1 while a window is open and nothing is excluded; the window is empty where there are none.",
 		"window")
 	s.windowChange = of("window_next_change_timestamp_seconds", "When a window opens or closes next.", "window")
