@@ -124,11 +124,11 @@ unit)
 	plan=(unit) short=(-short)
 	;;
 test)
-	plan=(unit unit-race memory simulation kubernetes parts integration e2e)
+	plan=(unit unit-race memory simulation kubernetes ocm parts integration e2e)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race memory simulation kubernetes parts parts-race integration fuzz mutants e2e)
+	plan=(unit unit-race memory simulation kubernetes ocm parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -150,14 +150,18 @@ go_test() {
 collect_less="env GOGC=400"
 collect_hardly="env GOGC=off GOMEMLIMIT=1GiB"
 
-# in_kubernetes runs the tests of the module test/kubernetes, with the flags that its binaries are built with: what they
-# have compiled is not compiled again.
-in_kubernetes() {
-	cd test/kubernetes || return
-	export GOFLAGS="${GOFLAGS-} -trimpath -buildvcs=false"
+# in_module DIRECTORY FLAG... runs the tests of a module of its own.
+in_module() {
+	cd "$1" || return
 	found=$(packages) || return
 	mapfile -t inner <<<"$found"
-	go_test -timeout=5m "${inner[@]}"
+	go_test "${@:2}" "${inner[@]}"
+}
+
+# in_kubernetes has the flags that the binaries of that module are built with: what they have compiled is not compiled again.
+in_kubernetes() {
+	export GOFLAGS="${GOFLAGS-} -trimpath -buildvcs=false"
+	in_module test/kubernetes -timeout=5m
 }
 
 # fuzz tries 10,000 inputs in each fuzz test of the module, on all processors; its corpus is what all tiers run as a table.
@@ -184,6 +188,7 @@ run_group() {
 	memory) go_test -run="$memory" -exec="$collect_less" -timeout=10m "$module/pkg/usercluster" ;;
 	simulation) go_test "${short[@]}" -exec="$collect_hardly" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
+	ocm) (in_module test/ocm) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;

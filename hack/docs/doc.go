@@ -3,9 +3,11 @@
 //	docs OUTPUT_ROOT
 //
 // Pages that people write have tables between marks (pages.go): README.md has the providers, docs/preflight.md the checks,
-// docs/handover.md the lines of each protocol, and so on. Two documents have more from the code: conditions.md is made of the
-// constants of the API and their comments, and each page of providers/ begins with what the catalogue knows of it.
+// docs/handover.md the lines of each protocol, docs/metrics.md the metrics, and so on. Two documents have more from the code:
+// conditions.md is made of the constants of the API and their comments, and each page of providers/ begins with what the
+// catalogue knows of it.
 //
 // It runs in the root of the repository and may import the standard library, the API types, pkg/migration, pkg/leadermigration,
-// pkg/provider, and docs/runbooks. It never writes or checks a sentence of a page; its tests check the links.
+// pkg/provider, docs/runbooks, and the controllers for their metrics. It never writes or checks a sentence of a page; its tests
+// check the links.
 package main

@@ -31,7 +31,11 @@ func run(args []string) error {
 	if documents["docs/conditions.md"], err = sources.conditionsDocument(); err != nil {
 		return err
 	}
-	for path, tables := range pages() {
+	written, err := pages()
+	if err != nil {
+		return err
+	}
+	for path, tables := range written {
 		if documents[path], err = filled(path, tables); err != nil {
 			return err
 		}

@@ -16,14 +16,19 @@ const (
 )
 
 // pages are the documents that people write, by path, with the tables that stand in them, by the name in their marks.
-func pages() map[string]map[string]string {
+func pages() (map[string]map[string]string, error) {
 	lines := map[string]string{}
 	for _, protocol := range start.Protocols() {
 		lines["lines of "+string(protocol)] = linesOf(protocol, "")
 	}
 	across := ucv1.AcrossMinorsLeaderMigration
 	lines["lines of "+string(across)] = linesOf(ucv1.LeaderMigrationProtocol, across)
+	metrics, err := metricTables()
+	if err != nil {
+		return nil, err
+	}
 	return map[string]map[string]string{
+		"docs/metrics.md":  metrics,
 		"README.md":        {"providers": providerMatrix(provider.New())},
 		"docs/versions.md": {"version rules": commonVersionRules()},
 		"docs/migration.md": {
@@ -32,7 +37,7 @@ func pages() map[string]map[string]string {
 		"docs/handover.md":         lines,
 		"docs/preflight.md":        {"checks": preflightChecks(), "input findings": inputFindings()},
 		"docs/leader-migration.md": lockTables(),
-	}
+	}, nil
 }
 
 // filled is a page with its tables of now.

@@ -29,6 +29,11 @@ type budget struct {
 	reserved []bool
 }
 
+// BudgetCountsNodes says that a budget of the FleetMigration limits Nodes, and not Clusters.
+func (m *Migration) BudgetCountsNodes(name string) bool {
+	return slices.ContainsFunc(m.object.Spec.Budgets, func(b ucv1.FleetBudget) bool { return b.Name == name && b.MaxNodes != nil })
+}
+
 // values of a label, numbered as they come.
 type values struct {
 	label   string

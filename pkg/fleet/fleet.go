@@ -22,6 +22,8 @@ type Fleet struct {
 // Member is what of a Cluster the decision needs. It is small, so that a fleet of thousands can be kept.
 type Member struct {
 	Namespace, Name, UID string
+	// Provider as the Cluster spells it, whether the catalogue knows it or not.
+	Provider string
 	// Labels of the Cluster, and of its namespace.
 	Labels, NamespaceLabels labels.Set
 	Deleting                bool

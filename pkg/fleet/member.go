@@ -17,7 +17,8 @@ import (
 // was ever in-tree.
 func MemberOf(c *ucv1.Cluster, namespaceLabels labels.Set, canMigrate func(provider string) bool) Member {
 	m := Member{
-		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Labels: c.Labels, NamespaceLabels: namespaceLabels,
+		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Provider: c.Spec.Cloud.ProviderName,
+		Labels: c.Labels, NamespaceLabels: namespaceLabels,
 		Deleting: c.DeletionTimestamp != nil, OutOfScope: outOfScope(c, canMigrate),
 		Requested: c.ExternalCloudProvider(), Immediate: c.Immediate(), Admission: c.Status.Admission,
 		StartedAt: at(c.Status.StartedAt), CompletedAt: at(c.Status.CompletedAt), Paused: c.Spec.Paused,

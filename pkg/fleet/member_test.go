@@ -55,6 +55,7 @@ func TestWhatOfAClusterThatWaitsCounts(t *testing.T) {
 		"nor has one whose provider never was in-tree": {func(c *ucv1.Cluster) {
 			c.Spec.Cloud.ProviderName = "hetzner"
 		}, func(m fleet.Member) bool { return m.OutOfScope == ucv1.NotSupportedReason }},
+		"the provider of a Cluster": {func(*ucv1.Cluster) {}, func(m fleet.Member) bool { return m.Provider == "openstack" }},
 		"one that has begun stays in": {func(c *ucv1.Cluster) {
 			c.Spec.Cloud.ProviderName, c.Status.StartedAt = "hetzner", stamp(noon())
 		}, func(m fleet.Member) bool { return m.OutOfScope == "" }},

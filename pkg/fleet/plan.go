@@ -81,11 +81,20 @@ type MigrationPlan struct {
 	Budgets    []ucv1.BudgetStatus
 	// Halt is nil where it is not halted.
 	Halt *ucv1.FleetHalt
-	// WindowsOpen by name, and when the next window or exclusion begins or ends.
+	// Windows in the order of the spec, WindowsOpen by name, and when the next window or exclusion begins or ends.
+	Windows      []WindowPlan
 	WindowsOpen  []string
 	NextChangeAt time.Time
 	// Status that it has to have, conditions included.
 	Status ucv1.FleetMigrationStatus
+}
+
+// WindowPlan is what a window is, whatever is excluded.
+type WindowPlan struct {
+	Name string
+	Open bool
+	// ChangesAt is when it opens or closes next; zero if it does not within window.Horizon.
+	ChangesAt time.Time
 }
 
 // Admission that a Cluster has to have from now on; nil where that stays as it is.

@@ -15,6 +15,7 @@ func (d *decision) lookAt(r *run) {
 	ahead := len(r.moment.Windows) == 0
 	for _, w := range r.moment.Windows {
 		ahead = ahead || w.Open || !w.Changes.IsZero()
+		r.plan.Windows = append(r.plan.Windows, WindowPlan{Name: w.Name, Open: w.Open, ChangesAt: w.Changes})
 		if w.Open {
 			r.plan.WindowsOpen = append(r.plan.WindowsOpen, w.Name)
 		}

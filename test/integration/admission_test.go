@@ -36,7 +36,7 @@ func TestTheAdmissionPolicyRefusesWhatTheManagerNeverWrites(t *testing.T) {
 	policies := &admissionregistrationv1.ValidatingAdmissionPolicyList{}
 	g := NewWithT(t)
 	g.Expect(suite.client.List(t.Context(), policies)).To(Succeed())
-	g.Expect(policies.Items).To(HaveLen(3))
+	g.Expect(policies.Items).To(HaveLen(4))
 	for _, attempts := range []map[string]attempt{
 		w.deploymentAttempts(), w.metadataAttempts(), w.fileAttempts(), w.podAttempts(),
 	} {

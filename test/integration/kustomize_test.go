@@ -22,7 +22,7 @@ import (
 
 func TestEveryRenderedObjectIsAcceptedByTheAPIServer(t *testing.T) {
 	t.Parallel()
-	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples", "default-namespaced"} {
+	for _, directory := range []string{"default", "default-self-managed", "usercluster-rbac", "samples", "default-namespaced", "fleet-approvals"} {
 		t.Run(directory, func(t *testing.T) {
 			g := NewWithT(t)
 			objects, err := kustomized(directory)
@@ -148,7 +148,7 @@ func TestWebhooksNeverFailClosed(t *testing.T) {
 
 func TestNoRoleGrantsMoreThanItSays(t *testing.T) {
 	t.Parallel()
-	for _, directory := range []string{"default", "default-self-managed", "default-namespaced", "usercluster-rbac"} {
+	for _, directory := range []string{"default", "default-self-managed", "default-namespaced", "usercluster-rbac", "fleet-approvals"} {
 		objects, err := kustomized(directory)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 		for _, object := range objects {

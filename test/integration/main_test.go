@@ -160,8 +160,10 @@ func startManagement() error {
 		return err
 	}
 	// What the manager may write is bound in all tests: one that it needs and that the policy refuses fails there.
-	if err := install(suite.client, "admission", func(*unstructured.Unstructured) bool { return true }); err != nil {
-		return err
+	for _, optional := range []string{"admission", "fleet-approvals"} {
+		if err := install(suite.client, optional, func(*unstructured.Unstructured) bool { return true }); err != nil {
+			return err
+		}
 	}
 	return install(suite.client, "default", func(object *unstructured.Unstructured) bool {
 		return object.GetKind() == "ClusterRole" || object.GetKind() == "ClusterRoleBinding"
