@@ -49,3 +49,14 @@ func typicalNodes(members []fleet.Member) int32 {
 	slices.Sort(known)
 	return known[len(known)/2]
 }
+
+// sayWhoWaits for a person from the beginning: those Clusters are not in the forecast.
+func (s *simulation) sayWhoWaits(plan *fleet.Plan) {
+	count := plan.Migrations[s.subject].Clusters
+	if n := int(count.Ineligible); n > 0 {
+		s.say(clusters(n, "waits for a person and never starts.", "wait for a person and never start."))
+	}
+	if n := int(count.NotRequested); n > 0 {
+		s.say(clusters(n, "does not have the feature and never starts.", "do not have the feature and never start."))
+	}
+}

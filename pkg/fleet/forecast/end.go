@@ -9,13 +9,13 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
 )
 
-// shownExamples are the Clusters that are named at most.
+// shownExamples are the Clusters of one reason that are named at most.
 const shownExamples = 3
 
 // ended says that nothing more will come of the FleetMigration, and notes what did.
 func (s *simulation) ended(plan *fleet.Plan) bool {
 	r := &plan.Migrations[s.subject]
-	passed := r.Status.Wave == ""
+	passed := r.Status.Wave == "" && !r.FirstWaveEmpty
 	switch {
 	case passed && r.Clusters.Queued == 0 && r.Clusters.InFlight == 0:
 		s.note(r)
@@ -51,6 +51,9 @@ func (s *simulation) last(plan *fleet.Plan, r *fleet.MigrationPlan) time.Time {
 			end = later(end, s.fleet.Members[i].CompletedAt)
 		}
 	}
+	if end.IsZero() {
+		return s.now // All waves are empty.
+	}
 	return end
 }
 
@@ -76,33 +79,36 @@ func waitsForOthers(o fleet.Obstacle) bool {
 	return slices.Contains([]string{ucv1.WaveWaitingReason, ucv1.NoWindowReason, ucv1.UnplacedReason}, o.Reason)
 }
 
-// waits is what stands in the way: what stops all, or what the first wave that does not pass waits for.
+// waits is what stands in the way: what stops all, or what the Clusters of the first wave wait for that does not pass.
 func (s *simulation) waits(plan *fleet.Plan, r *fleet.MigrationPlan) Waits {
 	if r.Stopped != "" {
-		waits := Waits{Reason: r.Stopped, At: s.movedAt}
-		if r.Halt != nil {
-			waits.Examples = r.Halt.Clusters[:min(len(r.Halt.Clusters), shownExamples)]
-		}
-		return waits
+		return Waits{Reason: r.Stopped, At: s.movedAt}
 	}
-	named := map[string][]string{}
+	waits, names := Waits{Wave: r.Status.Wave, At: s.movedAt, Reason: ucv1.WaveWaitingReason}, map[string][]string{}
 	for i := range plan.Members {
 		p := &plan.Members[i]
-		if p.Migration != s.subject || p.Wave >= 0 && r.Waves[p.Wave].Name != r.Status.Wave && r.Status.Wave != "" {
+		if p.Migration != s.subject || p.Wave < 0 || r.Status.Wave != "" && r.Waves[p.Wave].Name != r.Status.Wave {
 			continue
 		}
 		if reason := waitsFor(p); reason != "" {
-			named[reason] = append(named[reason], s.fleet.Members[i].String())
+			names[reason] = append(names[reason], s.fleet.Members[i].String())
 		}
 	}
-	waits := Waits{Wave: r.Status.Wave, At: s.movedAt, Reason: ucv1.WaveWaitingReason}
-	for reason, names := range named {
-		if by := cmp.Or(cmp.Compare(len(names), len(waits.Examples)), cmp.Compare(waits.Reason, reason)); by > 0 {
-			waits.Reason, waits.Examples = reason, names
-		}
+	if len(names) > 1 {
+		delete(names, string(fleet.NotRequested)) // A wave does not wait for those.
 	}
-	slices.Sort(waits.Examples)
-	waits.Examples = waits.Examples[:min(len(waits.Examples), shownExamples)]
+	for reason, found := range names {
+		slices.Sort(found)
+		waits.Clusters = append(waits.Clusters, ucv1.ReasonCount{Reason: reason, NamedCount: ucv1.NamedCount{
+			Count: int32(len(found)), Examples: found[:min(len(found), shownExamples)],
+		}})
+	}
+	slices.SortFunc(waits.Clusters, func(a, b ucv1.ReasonCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	if len(waits.Clusters) > 0 {
+		waits.Reason = waits.Clusters[0].Reason
+	}
 	return waits
 }
 

@@ -59,8 +59,8 @@ type Waits struct {
 	Reason, Wave string
 	// At is since when.
 	At time.Time
-	// Examples of Clusters, as namespace/name.
-	Examples []string
+	// Clusters of the wave that have not succeeded, by reason, the most first.
+	Clusters []ucv1.ReasonCount
 }
 
 // TooFar is the reason of a forecast that was given up: it would take too many steps.

@@ -153,6 +153,5 @@ func TestAHaltIsForEver(t *testing.T) {
 	made := forecast.Make(w.fleet(), w.fms[0].Name, w.now)
 	g.Expect(made.EndsAt).To(BeZero())
 	g.Expect(made.Waits.Reason).To(Equal(ucv1.FleetHaltedReason))
-	g.Expect(made.Waits.Examples).To(Equal([]string{"user/x"}))
 	g.Expect(forecast.StatusOf(w.fleet(), w.fms[0].Name, w.now)).To(BeNil())
 }

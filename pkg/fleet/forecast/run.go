@@ -46,6 +46,9 @@ func Run(of Fleet, name string, takes func(*fleet.Member) Takes, now time.Time) 
 	s.resume()
 	for s.made.Steps < mostSteps {
 		plan := s.settle()
+		if s.now.Equal(now) {
+			s.sayWhoWaits(&plan)
+		}
 		if s.ended(&plan) {
 			return s.made
 		}
