@@ -20,12 +20,11 @@ func (s *simulation) assume() {
 			continue
 		}
 		stale := !m.LookedAt.IsZero() && !s.now.Before(m.LookedAt.Add(believed))
-		if m.Blocking.IsKnown() && !stale {
-			m.LookedAt = time.Time{}
-		} else {
+		if stale || !m.Blocking.IsKnown() {
 			unseen++
-			m.Blocking, m.LookedAt = observation.Known(false), time.Time{}
+			m.Blocking = observation.Known(false)
 		}
+		m.LookedAt = time.Time{} // It is looked at again before that is too old.
 		if !m.Nodes.IsKnown() {
 			m.Nodes = observation.Known(typical)
 		}

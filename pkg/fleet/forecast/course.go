@@ -120,7 +120,11 @@ func (s *simulation) advance() {
 		if !c.goesOn() {
 			continue
 		}
-		m.RolledOut = m.RolledOut || !s.now.Before(c.rolledAt)
+		rolled := !s.now.Before(c.rolledAt)
+		if s.made.FirstFreed.IsZero() && (rolled && !m.RolledOut || !s.now.Before(c.doneAt)) {
+			s.made.FirstFreed = s.now
+		}
+		m.RolledOut = m.RolledOut || rolled
 		if s.now.Before(c.doneAt) {
 			continue
 		}

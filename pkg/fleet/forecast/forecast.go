@@ -31,6 +31,9 @@ type Forecast struct {
 	Waits Waits
 	// Earliest and Latest are the end if Clusters are as fast, or as slow, as may be expected; zero where that is not known.
 	Earliest, Latest time.Time
+	// FirstFreed is when the first of all Clusters that migrate has its Machines replaced, or is done: no limit that is reached has
+	// room before.
+	FirstFreed time.Time
 	// Assumptions that it rests on, as sentences.
 	Assumptions []string
 	// Steps that were played.

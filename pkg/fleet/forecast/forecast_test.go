@@ -66,7 +66,7 @@ func (w *world) fleet() forecast.Fleet {
 // durations does. The world of the run knows nothing of the forecast: it goes on minute by minute.
 func TestAForecastIsWhatHappens(t *testing.T) {
 	ended, waits := 0, 0
-	for seed := range uint64(40) {
+	for seed := range uint64(30) {
 		w := draw(seed)
 		of := w.fleet()
 		of.Migrations[0].Spec.Mode = ucv1.FleetPlanOnly
@@ -87,7 +87,7 @@ func TestAForecastIsWhatHappens(t *testing.T) {
 			ended++
 		}
 	}
-	if ended < 15 || waits < 3 {
+	if ended < 10 || waits < 3 {
 		t.Errorf("the fleets show too little: %d end, %d wait for ever", ended, waits)
 	}
 }
@@ -95,7 +95,7 @@ func TestAForecastIsWhatHappens(t *testing.T) {
 // TestAForecastFromTheMiddle: what was done so far changes nothing of what comes. No roll is held here: how much of a hold a
 // Cluster spent without anything to replace is known to no one afterwards.
 func TestAForecastFromTheMiddle(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(15) {
 		w := draw(seed)
 		for _, fm := range w.fms {
 			fm.Spec.OnHalt = ""
@@ -122,7 +122,7 @@ func TestAForecastFromTheMiddle(t *testing.T) {
 
 func TestAForecastLeavesAloneWhatItWasGiven(t *testing.T) {
 	g := NewWithT(t)
-	for seed := range uint64(40) {
+	for seed := range uint64(30) {
 		w := draw(seed)
 		for range 5 * seed {
 			w.minute()
