@@ -41,6 +41,8 @@ type options struct {
 
 func (o *options) bind(command *cobra.Command) {
 	o.Access.Bind(command.Flags())
+	// FleetMigrations have no namespace, and budgets count the Clusters of all.
+	command.Flags().Lookup("namespace").Hidden = command.Name() != "why"
 	o.ScreenOptions.Bind(command.Flags())
 	command.Flags().StringVarP(&o.output, "output", "o", "text", terminal.OutputFlag)
 }

@@ -116,7 +116,7 @@ func newPlanReport(v *view, name string, edited *ucv1.FleetMigration) (*planRepo
 		})
 	}
 	if edited != nil {
-		r.Edit = newEditReport(before, v, name)
+		r.Edit = newEditReport(before, v, name, made.EndsAt)
 	}
 	return r, nil
 }

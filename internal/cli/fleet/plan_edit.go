@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,8 +38,8 @@ type changeReport struct {
 	ucv1.NamedCount
 }
 
-func newEditReport(before, after *view, name string) *editReport {
-	r := &editReport{EndsBefore: timeOf(before.forecast(name).EndsAt), EndsAfter: timeOf(after.forecast(name).EndsAt)}
+func newEditReport(before, after *view, name string, ends time.Time) *editReport {
+	r := &editReport{EndsBefore: timeOf(before.ends(name)), EndsAfter: timeOf(ends)}
 	if m, err := after.migration(name); err == nil {
 		r.Problems, r.Stopped = m.plan.Problems, m.plan.Stopped
 	}

@@ -97,8 +97,8 @@ func (r *whyReport) foresee(m member, made forecast.Forecast) {
 	for _, o := range m.plan.Obstacles {
 		r.add(o)
 		last := &r.Obstacles[len(r.Obstacles)-1]
-		if wave := passing(made, o); last.Earliest == nil && !wave.IsZero() {
-			last.Earliest = timeOf(wave)
+		if last.Earliest == nil && last.EndedBy == others {
+			last.Earliest = timeOf(freed(made, o))
 		}
 	}
 	start, starts := made.StartOf(m.seen.Namespace, m.seen.Name)
@@ -154,8 +154,11 @@ func (o *obstacleReport) text(text *strings.Builder, s terminal.Screen, at int) 
 	fmt.Fprintf(text, "\n%s\n", s.Paint(tone, fmt.Sprintf("%d. %s", at, o.Reason)))
 	bullet(text, s, terminal.Plain, "   ", o.Message)
 	earliest := "not known"
-	if o.Earliest != nil {
+	switch {
+	case o.Earliest != nil:
 		earliest = when(o.Earliest.Time)
+	case o.EndedBy.acts():
+		earliest = "as soon as that is done"
 	}
 	bullet(text, s, terminal.Plain, "   ", "Who ends it: "+o.EndedBy.words()+".")
 	bullet(text, s, terminal.Plain, "   ", "At the earliest: "+earliest+".")

@@ -25,12 +25,12 @@ func (m member) says() string {
 	case fleet.Succeeded:
 		return "Migrated at " + when(m.seen.CompletedAt) + "."
 	case fleet.Failed:
-		forgiven := " It counts as failed until it recovers or is done."
+		counts := "it counts as failed until it recovers or is done"
 		if m.plan.Forgiven {
-			forgiven = " It began before spec.failures.countSince and halts nothing."
+			counts = "that was before spec.failures.countSince and halts nothing"
 		}
-		return fmt.Sprintf("It failed at %s: %s.%s 'ccm-migration-controller why %s' says what to do.", when(m.plan.Failed.Since),
-			m.plan.Failed.Reason, forgiven, name)
+		return fmt.Sprintf("It failed at %s (%s); %s. 'ccm-migration-controller why %s' says what to do.", when(m.plan.Failed.Since),
+			m.plan.Failed.Reason, counts, name)
 	case fleet.RolledBack:
 		return "It is rolled back, or being so. 'ccm-migration-controller status " + name + "' says how far."
 	case fleet.Queued:
@@ -88,10 +88,10 @@ func (r *whyReport) outside(m member) {
 	}
 }
 
-// passing is when the obstacle of a wave ends in a forecast.
-func passing(f forecast.Forecast, o fleet.Obstacle) time.Time {
+// freed is when an obstacle that other Clusters are ends in a forecast, at the earliest.
+func freed(f forecast.Forecast, o fleet.Obstacle) time.Time {
 	if o.Reason != ucv1.WaveWaitingReason {
-		return time.Time{}
+		return f.FirstFreed
 	}
 	for _, wave := range f.Waves {
 		if wave.Name == o.Of {
