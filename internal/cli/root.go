@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fence"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/leadermigration"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/manager"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/plan"
@@ -29,6 +30,7 @@ func Command() *cobra.Command {
 		manager.Command(),
 		plan.Adoption(),
 		fence.Command(),
+		fleet.Command(),
 		report.Handover(),
 		report.Instructions(),
 		report.Inventory(),

@@ -95,7 +95,7 @@ func (d *decision) failure(r *run, m *Member) Trouble {
 	case m.done(), m.Paused, m.held():
 		return Trouble{}
 	}
-	return d.late(m, m.begun().Add(seconds(failures.ProgressDeadlineSeconds, defaultDeadline)+m.PausedFor))
+	return d.late(m, m.begun().Add(r.Deadline()+m.PausedFor))
 }
 
 // held says that a FleetMigration lets it replace no further Machines.

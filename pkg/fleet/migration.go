@@ -132,6 +132,11 @@ func waveStatus(fm *ucv1.FleetMigration, name string) *ucv1.WaveStatus {
 	return &fm.Status.Waves[at]
 }
 
+// Deadline is how long a Cluster may migrate before it counts as failed.
+func (m *Migration) Deadline() time.Duration {
+	return seconds(m.object.Spec.Failures.ProgressDeadlineSeconds, defaultDeadline)
+}
+
 func (m *Migration) priority() int32 {
 	if m.object.Spec.Priority == nil {
 		return 0

@@ -71,6 +71,8 @@ type MigrationPlan struct {
 	Name, UID string
 	// Problems of its spec: one that has any admits no Cluster.
 	Problems []string
+	// Stopped is why it admits no Cluster at all; empty where it may.
+	Stopped string
 	// FirstWaveEmpty and NoWindowAhead admit no Cluster, either.
 	FirstWaveEmpty, NoWindowAhead bool
 	Waves                         []WavePlan

@@ -24,6 +24,7 @@ const (
 // report the status that a FleetMigration has to have.
 func (d *decision) report(r *run) {
 	d.reportBudgets(r)
+	r.plan.Stopped = r.stopped()
 	s, old := &r.plan.Status, &r.object.Status
 	s.ObservedGeneration = r.object.Generation
 	s.Summary = fmt.Sprintf("%d/%d", r.plan.Clusters.Succeeded, r.plan.Clusters.Total)

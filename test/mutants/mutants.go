@@ -18,6 +18,7 @@ const (
 	controlPlanePackage      = "pkg/controlplane"
 	fleetPackage             = "pkg/fleet"
 	windowPackage            = "pkg/fleet/window"
+	forecastPackage          = "pkg/fleet/forecast"
 	handoverPackage          = "pkg/handover"
 	keptPackage              = "pkg/kept"
 	leaderMigrationPackage   = "pkg/leadermigration"
@@ -62,6 +63,7 @@ func mutants() []mutant {
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
+		forecasts(),
 	)
 }
 

@@ -69,3 +69,20 @@ func fleets() []mutant {
 		ofFleet("21 rollback", "what is past its point of no return is rolled back", "run.mayRollBack", without("BeforeNoReturn")),
 	}
 }
+
+// A forecast is what a run does, and changes nothing.
+func forecasts() []mutant {
+	ofForecast := func(name, function string, how operator) mutant {
+		return of(forecastPackage, "forecast", name, function, how)
+	}
+	return []mutant{
+		ofForecast("mode PlanOnly starts no Cluster", "simulation.take", never("FleetPlanOnly")),
+		ofForecast("it changes what it was given", "simulation.take", instead("Clone", "of.Members")),
+		ofForecast("a wave is not approved", "simulation.record", never("WaveAwaitingApproval")),
+		ofForecast("a roll that is held goes on", "simulation.obey", never("holds heldSince RolledOut")),
+		ofForecast("a hold costs no time", "simulation.obey", skips("rolledAt Add")),
+		ofForecast("one that needs a person goes on", "simulation.resume", never("needsPerson")),
+		ofForecast("a look becomes too old", "simulation.assume", skips("LookedAt Time")),
+		ofForecast("who waits for time waits for ever", "simulation.stuck", begins("return true")),
+	}
+}

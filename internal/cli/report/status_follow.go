@@ -15,6 +15,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
 // opener makes watches of what is followed. They see metadata only, and wake: what is printed is read as without a watch. Each
@@ -66,8 +67,8 @@ func (f *follower) follow(ctx context.Context, out io.Writer) error {
 	ticker := time.NewTicker(f.interval)
 	defer ticker.Stop()
 	defer f.unwatch()
-	shown := &frames{out: out, redraw: f.output == "text", yaml: f.output == "yaml"}
-	defer shown.end()
+	shown := &terminal.Frames{Out: out, Redraw: f.output == "text", YAML: f.output == "yaml"}
+	defer shown.End()
 	f.stale = true
 	for {
 		f.refresh(ctx)
@@ -110,7 +111,7 @@ func (f *follower) note() string {
 	return fmt.Sprintf("Looking every %s: watching Clusters is not allowed with these rights.\n", f.interval)
 }
 
-func (f *follower) print(out io.Writer, shown *frames) error {
+func (f *follower) print(out io.Writer, shown *terminal.Frames) error {
 	s, err := f.Screen(out, os.Getenv)
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func (f *follower) print(out io.Writer, shown *frames) error {
 	if f.refused && f.output == "text" {
 		text += "\n" + f.note()
 	}
-	return shown.show(s, text)
+	return shown.Show(s, text)
 }
 
 // wait until there is something to print: news, or the ages after an interval.

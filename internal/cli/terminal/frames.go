@@ -1,20 +1,19 @@
-package report
+package terminal
 
 import (
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
-
-	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-// frames are what is printed one after the other: on a terminal in one place, into a file below each other.
-type frames struct {
-	out    io.Writer
-	redraw bool
-	// yaml documents stand in a stream: https://yaml.org/spec/1.2.2/#92-streams
-	yaml bool
+// Frames are what is printed one after the other: on a terminal in one place, into a file below each other.
+type Frames struct {
+	Out io.Writer
+	// Redraw says that it is text, which may be drawn over.
+	Redraw bool
+	// YAML documents stand in a stream: https://yaml.org/spec/1.2.2/#92-streams
+	YAML bool
 	// last that was printed, without its ages: they alone are no news in a file.
 	last  string
 	drawn bool
@@ -30,8 +29,9 @@ const (
 	showCursor  = "\x1b[?25h"
 )
 
-func (f *frames) show(s terminal.Screen, text string) error {
-	if f.redraw && s.Height > 0 {
+// Show the next one.
+func (f *Frames) Show(s Screen, text string) error {
+	if f.Redraw && s.Height > 0 {
 		return f.draw(s, text)
 	}
 	known := regexp.MustCompile(`\b\d+[smhd]\b *`).ReplaceAllString(text, "")
@@ -40,18 +40,18 @@ func (f *frames) show(s terminal.Screen, text string) error {
 	}
 	switch {
 	case f.last == "":
-	case f.yaml:
+	case f.YAML:
 		text = "---\n" + text
 	default:
 		text = "\n" + text
 	}
 	f.last = known
-	_, err := io.WriteString(f.out, text)
+	_, err := io.WriteString(f.Out, text)
 	return err
 }
 
 // draw never lets the terminal scroll: what does not fit is left out, and said.
-func (f *frames) draw(s terminal.Screen, text string) error {
+func (f *Frames) draw(s Screen, text string) error {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if most := max(s.Height-1, 1); len(lines) > most {
 		more := len(lines) - most + 1
@@ -62,13 +62,13 @@ func (f *frames) draw(s terminal.Screen, text string) error {
 		begin = hideCursor + clearScreen + cursorHome
 	}
 	f.drawn = true
-	_, err := io.WriteString(f.out, begin+strings.Join(lines, clearLine+"\n")+clearLine+"\n"+clearBelow)
+	_, err := io.WriteString(f.Out, begin+strings.Join(lines, clearLine+"\n")+clearLine+"\n"+clearBelow)
 	return err
 }
 
-// end gives the cursor back.
-func (f *frames) end() {
+// End gives the cursor back.
+func (f *Frames) End() {
 	if f.drawn {
-		_, _ = io.WriteString(f.out, showCursor)
+		_, _ = io.WriteString(f.Out, showCursor)
 	}
 }
