@@ -46,7 +46,7 @@ type Cast struct {
 func Whole() Cast {
 	return Cast{
 		Members: []Member{
-			{"n1", north, canary, "a"}, {"n2", north, prod, "a"}, {"n3", north, prod, "b"}, {"n4", north, prod, "b"},
+			{"n1", north, canary, "d"}, {"n2", north, prod, "a"}, {"n3", north, prod, "b"}, {"n4", north, prod, "b"},
 			{"n5", north, prod, "c"}, {"s1", south, all, "a"}, {"s2", south, all, "b"}, {"s3", south, all, "c"},
 		},
 		Breaks: "n3", Windows: true,
