@@ -2,10 +2,10 @@ package fleetmigration
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,6 +51,8 @@ type Reconciler struct {
 
 	placer   fleet.Placer
 	reported map[types.UID]time.Time
+
+	forecasts forecasting
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=fleetmigrations,verbs=get;list;watch;patch
@@ -94,6 +96,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	p := &pass{Reconciler: r, seen: seen, plan: plan, now: now, refused: map[string]bool{}}
 	p.report(ctx)
 	p.admit(ctx)
+	if p.again == 0 || p.again > settles { // Nothing is urgent.
+		p.forecast()
+	}
 	r.Turns.decided(seen.Fleet, plan)
 	return p.result(), nil
 }
@@ -161,7 +166,7 @@ func (r *Reconciler) changes() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, was := e.ObjectOld.(*ucv1.Cluster)
 		after, is := e.ObjectNew.(*ucv1.Cluster)
-		return !was || !is || !equality.Semantic.DeepEqual(
+		return !was || !is || !reflect.DeepEqual(
 			fleet.MemberOf(before, nil, r.CanMigrate), fleet.MemberOf(after, nil, r.CanMigrate))
 	}}
 }

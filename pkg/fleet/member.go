@@ -41,7 +41,7 @@ func MemberOf(c *ucv1.Cluster, namespaceLabels labels.Set, canMigrate func(provi
 	m.PausedFor = pausedFor(c, m.begun()) + heldFor(c.Status.Admission)
 	m.readWindows(c)
 	m.readLook(c)
-	m.readConditions(c.Status.Conditions)
+	m.readConditions(&c.Status)
 	return m
 }
 
@@ -94,13 +94,17 @@ func (m *Member) readLook(c *ucv1.Cluster) {
 	}
 }
 
-func (m *Member) readConditions(conditions []metav1.Condition) {
-	for _, c := range conditions {
+func (m *Member) readConditions(status *ucv1.ClusterStatus) {
+	for _, c := range status.Conditions {
 		since := c.LastTransitionTime.Time
 		switch {
+		case c.Type == ucv1.CloudLoopsAttendedCondition:
+			// In each hand-over no manager runs them for some seconds. Ready has that reason when it is for too long.
 		case c.Type == ucv1.StalledCondition && c.Status == metav1.ConditionTrue:
-			m.Stalled = Trouble{c.Reason, since}
+			m.Stalled = Trouble{c.Reason, failedSince(status, c)}
 			m.Troubles = append(m.Troubles, m.Stalled)
+		case c.Type == ucv1.ReadyCondition && c.Reason == ucv1.CloudLoopsUnattendedReason:
+			m.Troubles = append(m.Troubles, Trouble{c.Reason, later(since, at(status.UnattendedSince))})
 		case c.Type == ucv1.ReadyCondition && c.Status == metav1.ConditionTrue:
 			m.HealthySince = since
 		case c.Type == ucv1.UserClusterReachableCondition && c.Status != metav1.ConditionTrue:
@@ -110,6 +114,18 @@ func (m *Member) readConditions(conditions []metav1.Condition) {
 			m.Troubles = append(m.Troubles, Trouble{c.Reason, since})
 		}
 	}
+}
+
+// failedSince is since when a person has been called for this reason: the condition may have been there for another one before, that
+// a person has looked at.
+func failedSince(status *ucv1.ClusterStatus, stalled metav1.Condition) time.Time {
+	since := stalled.LastTransitionTime.Time
+	for _, entry := range status.Timeline {
+		if entry.Kind == ucv1.TimelineFailure && entry.Reason == stalled.Reason {
+			since = later(since, entry.Time.Time)
+		}
+	}
+	return since
 }
 
 // pausedFor sums up the pauses by a person since a migration began, as far as the timeline has them.
