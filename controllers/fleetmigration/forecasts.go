@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// forecastEvery is the least time between two forecasts of a FleetMigration, and forecastShare the most of a processor that all take:
-	// one of thousands of Clusters takes seconds.
+	// forecastEvery is the least time between two forecasts of a FleetMigration, and forecastShare the most of a processor that
+	// all take: one of thousands of Clusters takes seconds.
 	forecastEvery = 15 * time.Minute
 	forecastShare = 100
 )
@@ -72,6 +72,7 @@ func rounded(f *ucv1.FleetForecast) *ucv1.FleetForecast {
 		return nil
 	}
 	return &ucv1.FleetForecast{
-		Earliest: metav1.NewTime(f.Earliest.Truncate(time.Hour)), Latest: metav1.NewTime(f.Latest.Add(time.Hour - 1).Truncate(time.Hour)),
+		Earliest: metav1.NewTime(f.Earliest.Truncate(time.Hour)),
+		Latest:   metav1.NewTime(f.Latest.Add(time.Hour - 1).Truncate(time.Hour)),
 	}
 }

@@ -123,7 +123,11 @@ func (d *decision) assign(i int) {
 	p.SetFeature = p.Admit && r.onAdmission()
 	d.judge(r, i, admitting)
 	// It is claimed when someone wants it migrated.
-	p.Claim = !m.begunOr(admitting) && p.State != NotRequested && (m.Admission == nil || m.Admission.UID != string(r.object.UID))
+	p.Claim = m.waitsAgain() || !m.begunOr(admitting) && p.State != NotRequested && !m.claimedBy(r)
+}
+
+func (m *Member) claimedBy(r *run) bool {
+	return m.Admission != nil && m.Admission.UID == string(r.object.UID)
 }
 
 // isAdmitting says that a Cluster is being admitted. One whose feature someone holds off was not let go, and will not be.

@@ -170,3 +170,24 @@ func TestTheTimeOfAHeldRollIsKept(t *testing.T) {
 	g.Expect(goesOn.HeldSeconds).To(BeEquivalentTo(90))
 	g.Expect(goesOn.AdmittedAt).To(Equal(stamp(ago(time.Hour))))
 }
+
+// Whoever has it migrate again does not take it past windows, budgets and a halt.
+func TestWhatWasRolledBackWaitsForItsTurnAgain(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	m := admitted(member("one", "canary"), ago(time.Hour))
+	m.StartedAt, m.RolledBack = time.Time{}, true
+	plan := decide(openFleet(), m)
+	again := plan.Members[0].Admission(plan, &m, noon())
+	g.Expect(again).To(And(HaveField("State", ucv1.AdmissionQueued), HaveField("AdmittedAt", BeNil()), HaveField("Wave", "canary")))
+	m.Admission = again
+	plan = decide(openFleet(), m)
+	g.Expect(plan.Members[0].State).To(Equal(fleet.RolledBack))
+	g.Expect(plan.Members[0].Admission(plan, &m, noon())).To(BeNil(), "once")
+	m.RolledBack = false
+	fm := openFleet()
+	fm.Spec.Mode = ucv1.FleetHold
+	plan = decide(fm, m)
+	g.Expect(plan.Members[0].State).To(Equal(fleet.Queued))
+	g.Expect(plan.Members[0].Admit).To(BeFalse())
+}

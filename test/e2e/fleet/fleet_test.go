@@ -33,7 +33,7 @@ var _ = Describe("A FleetMigration", Ordered, ContinueOnFailure, func() {
 	It("lets its Clusters go as its budget and a person allow", func(ctx SpecContext) {
 		defer context.AfterFunc(ctx, end)()
 		Expect(story.Tell()).To(Succeed())
-		report, err := story.Report(ctx)
+		report, err := story.Report()
 		Expect(err).NotTo(HaveOccurred())
 		for _, c := range report.Clusters {
 			GinkgoWriter.Printf("%s: %s/%s, admitted %s, took %.0f s\n", c.Name, c.Fleet, c.Wave, c.AdmittedAt,

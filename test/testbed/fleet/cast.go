@@ -114,7 +114,8 @@ func southMigration() *ucv1.FleetMigration {
 	fm.Spec = ucv1.FleetMigrationSpec{
 		Mode: ucv1.FleetRun, ClusterSelector: selecting(fleetLabel, south),
 		Waves: []ucv1.Wave{{
-			Name: all, ClusterSelector: &metav1.LabelSelector{}, SoakSeconds: new(int32(0)), MaxConcurrency: new(intstr.FromInt32(southAtOnce)),
+			Name: all, ClusterSelector: &metav1.LabelSelector{}, SoakSeconds: new(int32(0)),
+			MaxConcurrency: new(intstr.FromInt32(southAtOnce)),
 		}},
 	}
 	return fm

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ func Command() *cobra.Command {
 				return err
 			}
 			defer story.End()
-			return story.play(command.Context(), screen.Say)
+			return story.play(screen.Say)
 		},
 	}
 	command.Flags().StringVar(&root, "root", ".", "The project's folder.")
@@ -42,11 +41,11 @@ func Command() *cobra.Command {
 	return command
 }
 
-func (s *Story) play(ctx context.Context, say func(string)) error {
+func (s *Story) play(say func(string)) error {
 	if err := s.Tell(); err != nil {
 		return err
 	}
-	report, err := s.Report(ctx)
+	report, err := s.Report()
 	if err != nil {
 		return err
 	}
@@ -54,8 +53,8 @@ func (s *Story) play(ctx context.Context, say func(string)) error {
 		say(fmt.Sprintf("%s  %s/%s in region %s, admitted %s, took %.0f s", c.Name, c.Fleet, c.Wave, c.Region,
 			c.AdmittedAt.Local().Format(time.TimeOnly), c.CompletedAt.Sub(c.AdmittedAt).Seconds()))
 	}
-	say(fmt.Sprintf("most in flight: %v; halts: %d; overlaps: %d; %.0f s in all", report.MostInFlight, len(report.Halts), report.Overlaps,
-		report.SecondsInAll))
+	say(fmt.Sprintf("most in flight: %v; halts: %d; overlaps: %d; %.0f s in all", report.MostInFlight, len(report.Halts),
+		report.Overlaps, report.SecondsInAll))
 	say("raw records and report: " + s.Bed.Options().Dir)
 	if unmet := s.cast.Unmet(report); len(unmet) > 0 {
 		for _, sentence := range unmet {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -61,7 +60,7 @@ type HaltReport struct {
 }
 
 // Report computes what came of the story, and writes it beside the raw records.
-func (s *Story) Report(ctx context.Context) (*Report, error) {
+func (s *Story) Report() (*Report, error) {
 	r := &Report{MostInFlight: map[string]int{}, Resumed: s.resumed, Approved: s.approved, Kills: s.kills}
 	if s.cast.Windows {
 		r.ClosedFrom, r.ClosedTo = s.closes, s.opens
@@ -71,7 +70,7 @@ func (s *Story) Report(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	for _, m := range s.cast.Members {
-		c, err := s.clusters[m.Name].Get(ctx)
+		c, err := s.clusters[m.Name].Get(s.ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -117,16 +116,20 @@ func (r *Report) count() {
 			last = c.CompletedAt
 		}
 		for key := range c.counts() {
-			beside := 0
-			for _, other := range r.Clusters {
-				if _, counts := other.counts()[key]; counts && !other.AdmittedAt.After(c.AdmittedAt) && other.CompletedAt.After(c.AdmittedAt) {
-					beside++
-				}
-			}
-			r.MostInFlight[key] = max(r.MostInFlight[key], beside)
+			r.MostInFlight[key] = max(r.MostInFlight[key], r.inFlight(key, c.AdmittedAt))
 		}
 	}
 	r.SecondsInAll = last.Sub(first).Seconds()
+}
+
+// inFlight are the Clusters of a budget or a wave that were admitted by then and not completed.
+func (r *Report) inFlight(key string, at time.Time) (n int) {
+	for _, c := range r.Clusters {
+		if c.counts()[key] && !c.AdmittedAt.After(at) && c.CompletedAt.After(at) {
+			n++
+		}
+	}
+	return n
 }
 
 // counts are the budgets and waves that a Cluster counts in.

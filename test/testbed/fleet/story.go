@@ -109,7 +109,8 @@ func (s *Story) populate(u *bed.UserCluster) error {
 			return err
 		}
 	}
-	return s.Bed.WaitFor(s.ctx, "user cluster "+u.Options.Name+": a Ready Node", patience, func(ctx context.Context) (string, error) {
+	what := "user cluster " + u.Options.Name + ": a Ready Node"
+	return s.Bed.WaitFor(s.ctx, what, patience, func(ctx context.Context) (string, error) {
 		nodes := &corev1.NodeList{}
 		if err := u.Client.List(ctx, nodes); err != nil {
 			return "", err

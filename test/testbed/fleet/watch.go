@@ -31,13 +31,12 @@ func (s *Story) watch(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		events, err := watcher.Watch(ctx, &ucv1.FleetMigrationList{})
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		switch {
+		case err == nil:
+			s.follow(ctx, events)
+		case ctx.Err() == nil:
 			return err
 		}
-		s.follow(ctx, events)
 	}
 	return nil
 }
