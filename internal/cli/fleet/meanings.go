@@ -117,7 +117,8 @@ func meaningsOfClusters() map[string]meaning {
 			"How many Nodes Cluster CLUSTER has is not known, so that no budget could count them. The controller " +
 				"counts them when it next looks into the user cluster."},
 		ucv1.PreflightUnknownReason: {manager,
-			"Cluster CLUSTER was not looked at within 26 hours. The controller looks again before it admits it."},
+			"Cluster CLUSTER was not looked at within 26 hours. The controller looks again before it admits it, unless " +
+				"spec.preflight.lookAhead is Never: set that to Daily."},
 		ucv1.PreflightFindingsReason: {owner,
 			"Findings block the migration of Cluster CLUSTER. 'ccm-migration-controller why CLUSTER' lists them " +
 				"and says what to do."},
@@ -127,8 +128,8 @@ func meaningsOfClusters() map[string]meaning {
 			"The plan of Cluster CLUSTER is not approved. 'ccm-migration-controller plan CLUSTER' prints the plan " +
 				"and its digest for spec.approval.planDigest."},
 		ucv1.FeatureOwnedElsewhereReason: {owner,
-			"Someone else's apply holds spec.features.externalCloudProvider of Cluster CLUSTER false. Remove the " +
-				"field there, so that FleetMigration FLEET can set it."},
+			"spec.features.externalCloudProvider of Cluster CLUSTER is written out as false. Remove the field from what " +
+				"applies it, so that FleetMigration FLEET can set it."},
 		ucv1.WindowsInvalidReason: {owner,
 			"spec.maintenance.windows of Cluster CLUSTER cannot be read. Correct them, or remove them."},
 	}
