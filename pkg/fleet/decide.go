@@ -45,6 +45,8 @@ type run struct {
 	oldest  time.Time
 	// failures that no person has looked at.
 	failures int
+	// held are those whose roll it holds.
+	held int32
 }
 
 // Decide which Clusters may start now, and why the others may not. The fleet has been placed (Placer).
@@ -188,6 +190,8 @@ func (d *decision) placeOf(m *Member) (*place, *run) {
 		return at, &d.runs[h]
 	case selected >= 0:
 		return &m.places[selected], &d.runs[h]
+	case d.runs[h].unreadable, m.NamespaceUnknown: // Whether it still selects the Cluster is not known.
+		return &place{migration: h, wave: d.runs[h].waveNamed(wave)}, &d.runs[h]
 	}
 	return first, &d.runs[h]
 }

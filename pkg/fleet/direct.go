@@ -17,17 +17,24 @@ func (d *decision) direct(r *run) {
 			}
 			continue
 		}
-		switch {
+		switch _, held := d.byUID[m.Admission.UID]; {
 		case back[i]:
 			p.Directive = ucv1.DirectiveRollback
 		case m.RolledBack && r.object.Spec.Rollback == nil && m.Admission.UID == string(r.object.UID):
 			p.Directive = ucv1.DirectiveProceed // So that a person can have it migrate again.
-		case m.done(), m.RollingBack, m.RolledBack, m.Admission.UID != string(r.object.UID):
+		case m.done(), m.RollingBack, m.RolledBack, held && m.Admission.UID != string(r.object.UID):
 			p.Directive = m.Admission.Directive
+		case Released(r.object):
+			p.Directive = ucv1.DirectiveProceed // No one would say so later.
 		case r.plan.Halt != nil && r.object.Spec.OnHalt == ucv1.HoldRollInFlight, d.verdict(r, i).HoldRoll:
 			p.Directive = ucv1.DirectiveHoldRoll
+		case len(r.problems) > 0:
+			p.Directive = m.Admission.Directive // What cannot be read may be what holds it.
 		default:
 			p.Directive = ucv1.DirectiveProceed
+		}
+		if p.Directive == ucv1.DirectiveHoldRoll {
+			r.held++
 		}
 	}
 }
