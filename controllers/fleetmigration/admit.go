@@ -53,7 +53,8 @@ func (p *pass) admit(ctx context.Context) {
 // start because of the feature alone, whatever becomes of its FleetMigration. The version makes sure that it did not start, and
 // was claimed by no one else, meanwhile.
 func (p *pass) write(ctx context.Context, cluster *ucv1.Cluster, wanted ucv1.AdmissionStatus, setFeature bool) error {
-	version, err := cluster.ResourceVersion, error(nil)
+	var err error
+	version := cluster.ResourceVersion
 	if setFeature && !cluster.ExternalCloudProvider() {
 		if cluster.Status.Admission == nil {
 			claim := wanted

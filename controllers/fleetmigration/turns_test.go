@@ -1,12 +1,14 @@
 package fleetmigration_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet"
@@ -28,7 +30,7 @@ func unreadable(fm *ucv1.FleetMigration) {
 	fm.Spec.ClusterSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "Is"}}}
 }
 
-func selectsNone(fm *ucv1.FleetMigration) { fm.Spec.ClusterSelector = selecting("tier", "none") }
+func selectsNone(fm *ucv1.FleetMigration) { fm.Spec.ClusterSelector = selecting("team", "none") }
 
 func immediate(c *ucv1.Cluster) { c.Spec.Admission = ucv1.ImmediateClusterAdmission }
 
@@ -122,4 +124,19 @@ func TestMoreWakesThanAnyoneReads(t *testing.T) {
 	}
 	w.pass()
 	w.g.Expect(turns.Wakes()).To(HaveLen(1024))
+}
+
+func TestFleetMigrationsThatCannotBeReadHoldClustersBack(t *testing.T) {
+	w := newWorld(t, candidate("a"))
+	w.reconciler.Turns.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // It is one.
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, asked := list.(*ucv1.FleetMigrationList); asked {
+				return errKilled
+			}
+			return c.List(ctx, list, options...)
+		},
+	})
+	w.turn("a")
+	w.clock.Step(time.Minute)
+	w.g.Expect(w.turn("a")).To(Equal("unknown: the FleetMigrations: killed"))
 }

@@ -80,8 +80,11 @@ func (w *world) funcs() interceptor.Funcs {
 			return noted("finalizer "+o.GetName(), func() error { return c.Patch(ctx, o, p, options...) })
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-			name := w.note(o)
-			return noted("feature "+name, func() error { return c.Apply(ctx, o, options...) })
+			what, applies := "feature "+w.note(o), client.ApplyOptions{}
+			if applies.ApplyOptions(options); applies.Force != nil && *applies.Force {
+				what = "forced " + what
+			}
+			return noted(what, func() error { return c.Apply(ctx, o, options...) })
 		},
 		SubResourceUpdate: func(
 			ctx context.Context, c client.Client, sub string, o client.Object, options ...client.SubResourceUpdateOption,
@@ -101,18 +104,20 @@ func (w *world) funcs() interceptor.Funcs {
 					return err
 				}
 				// An API server answers with the object; the fake one does not.
-				w.answered(o, name)
-				return nil
+				return w.answered(ctx, o, name)
 			})
 		},
 	}
 }
 
 // answered sets the version that a Cluster has after it was applied.
-func (w *world) answered(o runtime.ApplyConfiguration, name string) {
+func (w *world) answered(ctx context.Context, o runtime.ApplyConfiguration, name string) error {
+	c := &ucv1.Cluster{}
+	err := w.client.Get(ctx, client.ObjectKey{Namespace: w.applied[len(w.applied)-1].Namespace, Name: name}, c)
 	if versioned, ok := o.(interface{ SetResourceVersion(version string) }); ok {
-		versioned.SetResourceVersion(w.get(name).ResourceVersion)
+		versioned.SetResourceVersion(c.ResourceVersion)
 	}
+	return err
 }
 
 // note what is applied, and return its name.

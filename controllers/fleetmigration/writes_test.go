@@ -6,6 +6,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -143,4 +144,18 @@ func TestClaimsAreMadeAFewAtATime(t *testing.T) {
 	w.g.Expect(w.writes).To(HaveLen(22))
 	w.pass()
 	w.g.Expect(w.writes).To(HaveLen(5))
+}
+
+// One that excludes labels would select each Cluster whose namespace the cache has not seen yet, and a claim stays.
+func TestAClusterWhoseNamespaceIsNotSeenYetIsNotClaimed(t *testing.T) {
+	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) {
+		fm.Spec.NamespaceSelector = &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "env", Operator: metav1.LabelSelectorOpDoesNotExist}},
+		}
+	}), candidate("a", inNamespace("new")))
+	w.pass()
+	w.g.Expect(w.writes).To(Equal([]string{"finalizer fm", "status fm"}))
+	w.g.Expect(w.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "new"}})).To(Succeed())
+	w.pass()
+	w.g.Expect(w.writes).To(ContainElement("admission a"))
 }

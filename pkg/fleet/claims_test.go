@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,4 +75,66 @@ func TestAClusterOfAnUnknownNamespaceIsNotClaimed(t *testing.T) {
 	NewWithT(t).Expect(p).To(And(HaveField("Claim", false), HaveField("Admit", false)))
 	m.NamespaceUnknown = false
 	NewWithT(t).Expect(decide(fm, m).Members[0].Admit).To(BeTrue())
+}
+
+// What a FleetMigration holds stays held while it cannot be read, and goes on when no one is left who could say so.
+func TestWhatIsHeld(t *testing.T) {
+	held := admitted(member("a", "canary"), ago(time.Hour))
+	held.Admission = held.Admission.DeepCopy()
+	held.Admission.Directive = ucv1.DirectiveHoldRoll
+	halted := func(fm *ucv1.FleetMigration) {
+		fm.Spec.OnHalt = ucv1.HoldRollInFlight
+		fm.Status.Halt = &ucv1.FleetHalt{At: metav1.NewTime(ago(time.Minute)), Reason: ucv1.MaxFailuresExceededReason}
+	}
+	unreadable := func(fm *ucv1.FleetMigration) {
+		fm.Spec.Maintenance.Windows = []ucv1.FleetWindow{{MaintenanceWindow: ucv1.MaintenanceWindow{
+			Name: "nights", Schedule: "0 22 * * *", DurationSeconds: 3600, TimeZone: "Mars/Olympus",
+		}}}
+	}
+	for name, test := range map[string]struct {
+		with func(*ucv1.FleetMigration)
+		was  ucv1.FleetDirective
+		want ucv1.FleetDirective
+	}{
+		"stays held while the spec cannot be read": {unreadable, ucv1.DirectiveHoldRoll, ucv1.DirectiveHoldRoll},
+		"and what goes on then goes on":            {unreadable, ucv1.DirectiveProceed, ucv1.DirectiveProceed},
+		"unless it halts": {
+			func(fm *ucv1.FleetMigration) { unreadable(fm); halted(fm) }, ucv1.DirectiveProceed, ucv1.DirectiveHoldRoll,
+		},
+		"stays held while the FleetMigration is only deleted": {func(fm *ucv1.FleetMigration) {
+			halted(fm)
+			fm.DeletionTimestamp = &metav1.Time{Time: noon()}
+		}, ucv1.DirectiveHoldRoll, ucv1.DirectiveHoldRoll},
+		"goes on when that is released": {func(fm *ucv1.FleetMigration) {
+			halted(fm)
+			fm.DeletionTimestamp = &metav1.Time{Time: noon()}
+			fm.Annotations = map[string]string{ucv1.FleetReleaseAnnotation: "true"}
+		}, ucv1.DirectiveHoldRoll, ucv1.DirectiveProceed},
+		"goes on in another one when that is gone": {
+			func(fm *ucv1.FleetMigration) { fm.UID = "uid-another" }, ucv1.DirectiveHoldRoll, ucv1.DirectiveProceed,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fm := openFleet()
+			test.with(fm)
+			m := held
+			m.Admission = held.Admission.DeepCopy()
+			m.Admission.Directive = test.was
+			NewWithT(t).Expect(decide(fm, m).Members[0].Directive).To(Equal(test.want))
+		})
+	}
+}
+
+// While another FleetMigration is there that holds a Cluster, one that selects it, too, says nothing.
+func TestOnlyTheHolderDirects(t *testing.T) {
+	first, second := openFleet(), openFleet()
+	first.Spec.ClusterSelector = selecting("team", "x")
+	first.Spec.Maintenance.Exclusions = []ucv1.FleetExclusion{exclusionNow(noon())}
+	first.Spec.Maintenance.Exclusions[0].InFlight = ucv1.HoldRollInFlight
+	second.Name, second.UID = "second", "uid-second"
+	m := admitted(member("a", "canary"), ago(time.Hour))
+	m.Admission.Directive = ucv1.DirectiveHoldRoll
+	f := fleet.Fleet{Migrations: []fleet.Migration{fleet.Compile(first), fleet.Compile(second)}, Members: []fleet.Member{m}}
+	(&fleet.Placer{}).Place(&f)
+	NewWithT(t).Expect(fleet.Decide(f, noon()).Members[0].Directive).To(Equal(ucv1.DirectiveHoldRoll))
 }

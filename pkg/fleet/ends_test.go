@@ -239,12 +239,6 @@ func TestDirectives(t *testing.T) {
 			}, InFlight: policy}}
 		}
 	}
-	nightsOf := func(zone string) func(*ucv1.FleetMigration) {
-		return func(fm *ucv1.FleetMigration) {
-			nights("")(fm)
-			fm.Spec.Maintenance.Windows[0].TimeZone = zone
-		}
-	}
 	for name, test := range map[string]struct {
 		with   func(*ucv1.FleetMigration)
 		member fleet.Member
@@ -267,14 +261,6 @@ func TestDirectives(t *testing.T) {
 		"a rollback": {func(fm *ucv1.FleetMigration) {
 			fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackInFlight}
 		}, func() fleet.Member { m := inFlight; m.BeforeNoReturn = true; return m }(), ucv1.DirectiveRollback},
-		"what is held stays so while the spec cannot be read": {nightsOf("Mars/Olympus"), held, ucv1.DirectiveHoldRoll},
-		"what goes on does so, too":                           {nightsOf("Mars/Olympus"), inFlight, ucv1.DirectiveProceed},
-		"what is held goes on when it is released": {func(fm *ucv1.FleetMigration) {
-			halted(fm)
-			fm.Spec.OnHalt, fm.DeletionTimestamp = ucv1.HoldRollInFlight, &metav1.Time{Time: noon()}
-			fm.Annotations = map[string]string{ucv1.FleetReleaseAnnotation: "true"}
-		}, held, ucv1.DirectiveProceed},
-		"what one that is gone holds goes on": {func(fm *ucv1.FleetMigration) { fm.UID = "uid-another" }, held, ucv1.DirectiveProceed},
 		"a rollback of another wave": {func(fm *ucv1.FleetMigration) {
 			fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"prod"}, Scope: ucv1.RollbackInFlight}
 		}, func() fleet.Member { m := inFlight; m.BeforeNoReturn = true; return m }(), ucv1.DirectiveProceed},

@@ -79,7 +79,8 @@ func (r *run) verdict() verdict {
 		return verdict{
 			stalled: true, reason: ucv1.DeletingReason,
 			message: fmt.Sprintf("It is being deleted and %d Clusters wait in it or have their roll held, so it stays. Annotate it "+
-				"with %s=true to let it go: those that wait go on waiting for another FleetMigration.", r.waiting()+r.held, ucv1.FleetReleaseAnnotation),
+				"with %s=true to let it go: those that wait go on waiting for another FleetMigration.",
+				r.waiting()+r.held, ucv1.FleetReleaseAnnotation),
 		}
 	case r.plan.Halt != nil:
 		return verdict{stalled: true, reason: r.plan.Halt.Reason, message: r.plan.Halt.Message}
