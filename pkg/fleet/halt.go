@@ -48,7 +48,8 @@ func (d *decision) halt(r *run) {
 		wave := &r.waves[w]
 		if most := (limit{wave.MaxFailures}).of(wave.base(), false, "0"); wave.failures > most {
 			d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%s of wave %s, and %d may.",
-				wording.Count(wave.failures, "failed Cluster", "failed Clusters"), wave.Name, most), func(p *MemberPlan) bool { return p.Wave == w })
+				wording.Count(wave.failures, "failed Cluster", "failed Clusters"), wave.Name, most),
+				func(p *MemberPlan) bool { return p.Wave == w })
 			return
 		}
 	}

@@ -24,7 +24,8 @@ func admissions() []mutant {
 		ofAdmission("a FleetMigration goes although Clusters wait in it", "pass.keep", judged("queued", "true")),
 		ofAdmission("a FleetMigration goes and its Clusters hold their roll for ever", "pass.keep", without("held")),
 		ofAdmission("a clock that goes back stops the reports", "pass.reportOne", without("age >=")),
-		ofAdmission("a halt is reported with the counts", "urgent", without("Halt")),
+		ofAdmission("a halt is reported with the counts", "urgent", begins(
+			"if equality.Semantic.DeepEqual(before.Admitting, after.Admitting) {\nreturn false\n}")),
 		ofAdmission("who is let go is written down with the counts", "urgent", without("Admitting")),
 		ofAdmission("counts are written in each pass", "pass.reportOne", never("urgent")),
 		ofAdmission("a change of a Cluster makes no pass", "Reconciler.changes", never("DeepEqual")),
