@@ -113,6 +113,14 @@ func TestAClusterIsWokenWhenItsTurnIsAnother(t *testing.T) {
 	w.g.Expect(w.turn("a")).To(ContainSubstring("NotSelected"))
 }
 
+// It would wait for ever, and no one would say so.
+func TestAClusterThatNoFleetMigrationQueues(t *testing.T) {
+	w := newWorld(t, oneByOne(), candidate("a", func(c *ucv1.Cluster) { c.Spec.Cloud.ProviderName = "cumulus" }))
+	w.pass()
+	w.g.Expect(w.writes).NotTo(ContainElement("claim a"))
+	w.g.Expect(w.turn("a")).To(ContainSubstring("does not queue it, because no provider cumulus was ever in-tree"))
+}
+
 // No one reads the wakes of a manager that is starting.
 func TestMoreWakesThanAnyoneReads(t *testing.T) {
 	w := newWorld(t)

@@ -56,6 +56,7 @@ func TestAClaimMoves(t *testing.T) {
 			plan := fleet.Decide(f, noon())
 			if wanted := plan.Members[0].Admission(plan, &f.Members[0], noon()); test.by == "" {
 				g.Expect(wanted).To(BeNil())
+				g.Expect(plan.Migrations[plan.Members[0].Migration].UID).To(Equal(string(first.UID)), "it waits there")
 			} else {
 				g.Expect(wanted).To(HaveField("FleetMigration", test.by))
 			}
@@ -137,4 +138,45 @@ func TestOnlyTheHolderDirects(t *testing.T) {
 	f := fleet.Fleet{Migrations: []fleet.Migration{fleet.Compile(first), fleet.Compile(second)}, Members: []fleet.Member{m}}
 	(&fleet.Placer{}).Place(&f)
 	NewWithT(t).Expect(fleet.Decide(f, noon()).Members[0].Directive).To(Equal(ucv1.DirectiveHoldRoll))
+}
+
+// What was rolled back and is to migrate again waits for its turn: a budget, window or halt of today holds for it.
+func TestWhatWasRolledBackQueuesAgain(t *testing.T) {
+	g := NewWithT(t)
+	fm := openFleet()
+	m := admitted(member("a", "canary"), ago(48*time.Hour))
+	m.StartedAt, m.RolledBack, m.Admission.Directive = time.Time{}, true, ucv1.DirectiveRollback
+	fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackInFlight}
+	plan := decide(fm, m)
+	g.Expect(plan.Members[0].Admission(plan, &m, noon())).To(BeNil(), "it is rolled back for as long as that is asked for")
+	fm.Spec.Rollback = nil
+	plan = decide(fm, m)
+	queued := plan.Members[0].Admission(plan, &m, noon())
+	g.Expect(queued).To(Equal(&ucv1.AdmissionStatus{
+		FleetMigration: fm.Name, UID: string(fm.UID), Wave: "canary", State: ucv1.AdmissionQueued,
+		AdmittedAt: m.Admission.AdmittedAt,
+	}))
+	m.Admission = queued
+	g.Expect(decide(fm, m).Members[0]).To(And(HaveField("State", fleet.RolledBack), HaveField("Claim", false), HaveField("Admit", false)))
+
+	m.RolledBack = false // A person has it migrate again (spec.handover.retryAfter).
+	g.Expect(decide(fm, m).Members[0].Admit).To(BeTrue())
+	fm.Spec.MaxStartsPerHour = new(int32(1))
+	m.Admission.AdmittedAt = &metav1.Time{Time: ago(time.Minute)}
+	g.Expect(decide(fm, m).Members[0].Admit).To(BeFalse(), "it started a minute ago, too")
+	fm.Spec.MaxStartsPerHour, fm.Spec.Mode = nil, ucv1.FleetHold
+	g.Expect(decide(fm, m).Members[0].Admit).To(BeFalse())
+}
+
+// A Cluster whose feature someone wrote out as off was not let go, whatever the manager before was about to do.
+func TestWhatIsHeldOffIsNotAdmittedLater(t *testing.T) {
+	fm := openFleet()
+	fm.Spec.Enablement = ucv1.EnablementOnAdmission
+	fm.Status.Admitting = []ucv1.AdmittingCluster{{Namespace: "user", Name: "a", UID: "uid-a", Wave: "canary"}}
+	m := member("a", "canary")
+	m.Requested = false
+	g := NewWithT(t)
+	g.Expect(decide(fm, m).Members[0].Admit).To(BeTrue())
+	m.HeldOff = true
+	g.Expect(decide(fm, m).Members[0].Admit).To(BeFalse())
 }

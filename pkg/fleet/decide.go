@@ -125,7 +125,14 @@ func (d *decision) assign(i int) {
 	p.SetFeature = p.Admit && r.onAdmission()
 	d.judge(r, i, admitting)
 	// It is claimed when someone wants it migrated.
-	p.Claim = !m.begunOr(admitting) && p.State != NotRequested && (m.Admission == nil || m.Admission.UID != string(r.object.UID))
+	p.Claim = !m.begunOr(admitting) && p.State != NotRequested && (m.Admission == nil || m.Admission.UID != string(r.object.UID)) ||
+		r.queuesAgain(m)
+}
+
+// queuesAgain says that a Cluster was rolled back, and waits for its turn again when a person has it migrate: what it was
+// admitted for is over.
+func (r *run) queuesAgain(m *Member) bool {
+	return m.RolledBack && m.admitted() && m.Admission.UID == string(r.object.UID) && r.object.Spec.Rollback == nil
 }
 
 // isAdmitting says that a Cluster is being admitted. One whose feature someone holds off was not let go, and will not be.

@@ -32,8 +32,8 @@ func (d *decision) directive(r *run, i int) ucv1.FleetDirective {
 	m := &d.fleet.Members[i]
 	_, there := d.byUID[m.Admission.UID]
 	switch {
-	case m.RolledBack && r.object.Spec.Rollback == nil && m.Admission.UID == string(r.object.UID):
-		return ucv1.DirectiveProceed // So that a person can have it migrate again.
+	case r.queuesAgain(m):
+		return ""
 	case m.done(), m.RollingBack, m.RolledBack, there && m.Admission.UID != string(r.object.UID):
 		return m.Admission.Directive
 	}

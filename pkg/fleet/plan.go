@@ -109,6 +109,12 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 	if p.Wave >= 0 {
 		wanted.Wave = r.Waves[p.Wave].Name
 	}
+	if p.Claim {
+		if m.admitted() {
+			wanted.AdmittedAt = m.Admission.AdmittedAt // The starts of an hour count it.
+		}
+		return wanted
+	}
 	if p.Admit || m.admitted() {
 		wanted.State, wanted.Directive, wanted.AdmittedAt = ucv1.AdmissionAdmitted, p.Directive, new(metav1.NewTime(now))
 	}

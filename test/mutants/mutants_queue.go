@@ -82,10 +82,12 @@ func queues() []mutant {
 		ofFleet("one that is being admitted counts although its feature is held off", "decision.isAdmitting", never("HeldOff")),
 		ofFleet("windows of an owner that cannot be read are open", "decision.own", skips("WindowsUnreadable")),
 		ofFleet("a selector that cannot be read gives its Clusters to others", "decision.placeOf", never("unreadable")),
-		ofFleet("who is in a namespace that is not known is given to others", "decision.placeOf", never("NamespaceUnknown")),
+		ofFleet("no one selects who is in a namespace that is not known", "decision.placeOf", never("NamespaceUnknown")),
 		ofFleet("what selects a Cluster is known although its namespace is not", "Placer.Place", never("NamespaceUnknown")),
 		ofFleet("a spec that cannot be read lets rolls go on", "decision.roll", never("problems")),
 		ofFleet("who is released holds its roll", "decision.roll", never("Released")),
+		ofFleet("what was rolled back starts again whatever the fleet says", "run.queuesAgain", never("RolledBack")),
+		ofFleet("what was rolled back leaves the starts of the hour", "decision.countStart", never("AdmittedAt nil")),
 		ofFleet("who is held by a FleetMigration that is gone stays held", "decision.directive", without("there")),
 	}
 }
