@@ -124,9 +124,15 @@ func (d *decision) assign(i int) {
 	p.Admit = admitting && !m.admitted() // The manager before may have been killed before it wrote that.
 	p.SetFeature = p.Admit && r.onAdmission()
 	d.judge(r, i, admitting)
-	// It is claimed when someone wants it migrated.
-	p.Claim = !m.begunOr(admitting) && p.State != NotRequested && (m.Admission == nil || m.Admission.UID != string(r.object.UID)) ||
-		r.queuesAgain(m)
+	p.Claim = r.claims(m, p.State, admitting)
+}
+
+// claims says that a Cluster is to be claimed: when someone wants it migrated.
+func (r *run) claims(m *Member, s State, admitting bool) bool {
+	if m.begunOr(admitting) || s == NotRequested {
+		return r.queuesAgain(m)
+	}
+	return m.Admission == nil || m.Admission.UID != string(r.object.UID)
 }
 
 // queuesAgain says that a Cluster was rolled back, and waits for its turn again when a person has it migrate: what it was

@@ -110,10 +110,7 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 		wanted.Wave = r.Waves[p.Wave].Name
 	}
 	if p.Claim {
-		if m.admitted() {
-			wanted.AdmittedAt = m.Admission.AdmittedAt // The starts of an hour count it.
-		}
-		return wanted
+		return claim(wanted, m)
 	}
 	if p.Admit || m.admitted() {
 		wanted.State, wanted.Directive, wanted.AdmittedAt = ucv1.AdmissionAdmitted, p.Directive, new(metav1.NewTime(now))
@@ -122,6 +119,14 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 		wanted.AdmittedAt = m.Admission.AdmittedAt
 	}
 	hold(wanted, m, now)
+	return wanted
+}
+
+// claim again what was admitted and rolled back: the starts of an hour count it.
+func claim(wanted *ucv1.AdmissionStatus, m *Member) *ucv1.AdmissionStatus {
+	if m.admitted() {
+		wanted.AdmittedAt = m.Admission.AdmittedAt
+	}
 	return wanted
 }
 

@@ -22,14 +22,17 @@ func TestAClusterThatGoesMeanwhileIsNotAdmitted(t *testing.T) {
 			of := w.migration("fm", func(fm *ucv1.FleetMigration) { fm.Spec.Enablement = ucv1.EnablementOnAdmission })
 			base, err := client.NewWithWatch(suite.management.as("admin"), client.Options{Scheme: suite.scheme})
 			w.g.Expect(err).NotTo(HaveOccurred())
+			meanwhile := func() {
+				w.g.Expect(suite.client.Delete(t.Context(), w.get("a"))).To(Succeed())
+				if madeAgain {
+					w.cluster("a", off)
+				}
+			}
 			w.restart(interceptor.NewClient(base, interceptor.Funcs{
 				SubResourceUpdate: func(
 					ctx context.Context, c client.Client, sub string, object client.Object, options ...client.SubResourceUpdateOption,
 				) error {
-					w.g.Expect(suite.client.Delete(ctx, w.get("a"))).To(Succeed())
-					if madeAgain {
-						w.cluster("a", off)
-					}
+					meanwhile()
 					return c.SubResource(sub).Update(ctx, object, options...)
 				},
 			}))
