@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -121,6 +122,18 @@ func TestCountsAreReportedNowAndThen(t *testing.T) {
 	w.pass()
 	w.g.Expect(w.writes).To(ContainElements("status fm", "admission a"), "who is let go is written before it is")
 	w.g.Expect(w.fm().Status.Clusters.Total).To(BeEquivalentTo(2))
+}
+
+// Who is let go is written down before it is, however short ago the last status was.
+func TestWhoIsLetGoDoesNotWaitForTheCounts(t *testing.T) {
+	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) { fm.Spec.Waves[0].MaxConcurrency = new(intstr.FromInt32(2)) }), candidate("a"))
+	w.pass()
+	w.pass()
+	w.clock.Step(time.Second)
+	w.g.Expect(w.client.Create(t.Context(), candidate("b"))).To(Succeed())
+	w.pass()
+	w.g.Expect(w.writes).To(Equal([]string{"status fm", "admission b"}))
+	w.g.Expect(w.fm().Status.Admitting).To(ConsistOf(HaveField("UID", "uid-b")))
 }
 
 // A clock that goes back does not stop the reports for as long.
