@@ -51,6 +51,8 @@ type Reconciler struct {
 
 	placer   fleet.Placer
 	reported map[types.UID]time.Time
+
+	forecasts forecasting
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=fleetmigrations,verbs=get;list;watch;patch
@@ -94,6 +96,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	p := &pass{Reconciler: r, seen: seen, plan: plan, now: now, refused: map[string]bool{}}
 	p.report(ctx)
 	p.admit(ctx)
+	if p.again == 0 || p.again > settles { // Nothing is urgent.
+		p.forecast()
+	}
 	r.Turns.decided(seen.Fleet, plan)
 	return p.result(), nil
 }

@@ -105,7 +105,7 @@ func TestAFleetMigrationThatCannotBeReadLetsNoRollGoOn(t *testing.T) {
 func TestCountsAreReportedNowAndThen(t *testing.T) {
 	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) { fm.Spec.Mode = ucv1.FleetHold }))
 	w.pass()
-	w.pass()
+	w.g.Expect(w.pass().RequeueAfter).To(BeNumerically(">", 0), "a window may change later")
 	w.g.Expect(w.writes).To(BeEmpty(), "nothing is new")
 	w.g.Expect(w.client.Create(t.Context(), candidate("a"))).To(Succeed())
 	w.pass()
@@ -178,6 +178,6 @@ func TestADefinitionThatDropsWhatIsBeingAdmitted(t *testing.T) {
 		},
 	})
 	w.restart()
-	w.g.Expect(w.pass().RequeueAfter).To(Equal(time.Minute))
+	w.g.Expect(w.pass().RequeueAfter).To(BeNumerically("<=", time.Minute))
 	w.g.Expect(w.state("a")).To(BeEmpty())
 }

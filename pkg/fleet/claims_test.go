@@ -146,11 +146,7 @@ func TestWhatWasRolledBackQueuesAgain(t *testing.T) {
 	fm := openFleet()
 	m := admitted(member("a", "canary"), ago(48*time.Hour))
 	m.StartedAt, m.RolledBack, m.Admission.Directive = time.Time{}, true, ucv1.DirectiveRollback
-	fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackInFlight}
 	plan := decide(fm, m)
-	g.Expect(plan.Members[0].Admission(plan, &m, noon())).To(BeNil(), "it is rolled back for as long as that is asked for")
-	fm.Spec.Rollback = nil
-	plan = decide(fm, m)
 	queued := plan.Members[0].Admission(plan, &m, noon())
 	g.Expect(queued).To(Equal(&ucv1.AdmissionStatus{
 		FleetMigration: fm.Name, UID: string(fm.UID), Wave: "canary", State: ucv1.AdmissionQueued,

@@ -129,16 +129,11 @@ func (d *decision) assign(i int) {
 
 // claims says that a Cluster is to be claimed: when someone wants it migrated.
 func (r *run) claims(m *Member, s State, admitting bool) bool {
-	if m.begunOr(admitting) || s == NotRequested {
-		return r.queuesAgain(m)
-	}
-	return m.Admission == nil || m.Admission.UID != string(r.object.UID)
+	return m.waitsAgain() || !m.begunOr(admitting) && s != NotRequested && !m.claimedBy(r)
 }
 
-// queuesAgain says that a Cluster was rolled back, and waits for its turn again when a person has it migrate: what it was
-// admitted for is over.
-func (r *run) queuesAgain(m *Member) bool {
-	return m.RolledBack && m.admitted() && m.Admission.UID == string(r.object.UID) && r.object.Spec.Rollback == nil
+func (m *Member) claimedBy(r *run) bool {
+	return m.Admission != nil && m.Admission.UID == string(r.object.UID)
 }
 
 // isAdmitting says that a Cluster is being admitted. One whose feature someone holds off was not let go, and will not be.

@@ -32,7 +32,7 @@ func (d *decision) directive(r *run, i int) ucv1.FleetDirective {
 	m := &d.fleet.Members[i]
 	_, there := d.byUID[m.Admission.UID]
 	switch {
-	case r.queuesAgain(m):
+	case m.waitsAgain():
 		return ""
 	case m.done(), m.RollingBack, m.RolledBack, there && m.Admission.UID != string(r.object.UID):
 		return m.Admission.Directive

@@ -88,6 +88,9 @@ func (m *Member) admitted() bool {
 	return m.Admission != nil && m.Admission.State == ucv1.AdmissionAdmitted
 }
 
+// waitsAgain says that it was let go and is rolled back: if it is to migrate again, it waits for its turn as any other.
+func (m *Member) waitsAgain() bool { return m.RolledBack && m.admitted() }
+
 // begun is when it was admitted, or started without that; zero until then.
 func (m *Member) begun() time.Time {
 	if m.admitted() && m.Admission.AdmittedAt != nil {

@@ -41,7 +41,8 @@ func MemberOf(c *ucv1.Cluster, namespaceLabels labels.Set, canMigrate func(provi
 	m.PausedFor = pausedFor(c, m.begun()) + heldFor(c.Status.Admission)
 	m.readWindows(c)
 	m.readLook(c)
-	m.readConditions(c.Status.Conditions)
+	m.readConditions(&c.Status)
+	m.HealthySince = healthySince(c.Status.Conditions)
 	return m
 }
 
@@ -94,22 +95,49 @@ func (m *Member) readLook(c *ucv1.Cluster) {
 	}
 }
 
-func (m *Member) readConditions(conditions []metav1.Condition) {
-	for _, c := range conditions {
-		since := c.LastTransitionTime.Time
+func (m *Member) readConditions(status *ucv1.ClusterStatus) {
+	for _, c := range status.Conditions {
+		is, since := c.Status == metav1.ConditionTrue, c.LastTransitionTime.Time
 		switch {
-		case c.Type == ucv1.StalledCondition && c.Status == metav1.ConditionTrue:
-			m.Stalled = Trouble{c.Reason, since}
+		case c.Type == ucv1.CloudLoopsAttendedCondition:
+			// In each hand-over no manager runs them for some seconds. Ready has that reason when it is for too long.
+		case c.Type == ucv1.StalledCondition && is:
+			m.Stalled = Trouble{c.Reason, failedSince(status, c)}
 			m.Troubles = append(m.Troubles, m.Stalled)
-		case c.Type == ucv1.ReadyCondition && c.Status == metav1.ConditionTrue:
-			m.HealthySince = since
-		case c.Type == ucv1.UserClusterReachableCondition && c.Status != metav1.ConditionTrue:
+		case c.Type == ucv1.ReadyCondition && c.Reason == ucv1.CloudLoopsUnattendedReason:
+			m.Troubles = append(m.Troubles, Trouble{c.Reason, later(since, at(status.UnattendedSince))})
+		case c.Type == ucv1.UserClusterReachableCondition && !is:
 			m.Unreachable = c.Reason
 			m.Troubles = append(m.Troubles, Trouble{c.Reason, since})
-		case c.Status == metav1.ConditionFalse && c.Reason != ucv1.WaitingForEarlierStepReason:
+		case isTrouble(c):
 			m.Troubles = append(m.Troubles, Trouble{c.Reason, since})
 		}
 	}
+}
+
+func healthySince(conditions []metav1.Condition) time.Time {
+	ready := meta.FindStatusCondition(conditions, ucv1.ReadyCondition)
+	if ready == nil || ready.Status != metav1.ConditionTrue {
+		return time.Time{}
+	}
+	return ready.LastTransitionTime.Time
+}
+
+// isTrouble says that a condition is False, and not because its step was not come to.
+func isTrouble(c metav1.Condition) bool {
+	return c.Status == metav1.ConditionFalse && c.Reason != ucv1.WaitingForEarlierStepReason
+}
+
+// failedSince is since when a person has been called for this reason: the condition may have been there for another one before,
+// that a person has looked at.
+func failedSince(status *ucv1.ClusterStatus, stalled metav1.Condition) time.Time {
+	since := stalled.LastTransitionTime.Time
+	for _, entry := range status.Timeline {
+		if entry.Kind == ucv1.TimelineFailure && entry.Reason == stalled.Reason {
+			since = later(since, entry.Time.Time)
+		}
+	}
+	return since
 }
 
 // pausedFor sums up the pauses by a person since a migration began, as far as the timeline has them.

@@ -84,14 +84,28 @@ func TestWhatOfAClusterThatMigratesCounts(t *testing.T) {
 				conditionOf(ucv1.UserClusterReachableCondition, metav1.ConditionUnknown, ucv1.UnreachableReason),
 			}
 		}, func(m fleet.Member) bool { return m.Unreachable == ucv1.UnreachableReason }},
-		"steps that were not come to are no troubles": {func(c *ucv1.Cluster) {
+		"neither steps that were not come to nor the moment of a hand-over are troubles": {func(c *ucv1.Cluster) {
 			c.Status.Conditions = []metav1.Condition{
 				conditionOf(ucv1.HandoverCompletedCondition, metav1.ConditionFalse, ucv1.WaitingForEarlierStepReason),
 				conditionOf(ucv1.CloudLoopsAttendedCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason),
 			}
+		}, func(m fleet.Member) bool { return len(m.Troubles) == 0 }},
+		"cloud loops that no manager has run for too long are one": {func(c *ucv1.Cluster) {
+			c.Status.Conditions = []metav1.Condition{
+				conditionOf(ucv1.ReadyCondition, metav1.ConditionFalse, ucv1.CloudLoopsUnattendedReason),
+			}
+			c.Status.UnattendedSince = stamp(ago(time.Minute))
 		}, func(m fleet.Member) bool {
-			return len(m.Troubles) == 1 && m.Troubles[0].Reason == ucv1.CloudLoopsUnattendedReason
+			return len(m.Troubles) == 1 && m.Troubles[0] == fleet.Trouble{Reason: ucv1.CloudLoopsUnattendedReason, Since: ago(time.Minute)}
 		}},
+		"a reason that took the place of another one is new": {func(c *ucv1.Cluster) {
+			c.Status.Conditions = []metav1.Condition{conditionOf(ucv1.StalledCondition, metav1.ConditionTrue, ucv1.BlockedMachinesReason)}
+			for reason, at := range map[string]time.Duration{ucv1.BlockedMachinesReason: time.Minute, ucv1.BreakerTrippedReason: 0} {
+				c.Status.Timeline = append(c.Status.Timeline, ucv1.TimelineEntry{
+					Kind: ucv1.TimelineFailure, Reason: reason, Time: *stamp(ago(at)),
+				})
+			}
+		}, func(m fleet.Member) bool { return m.Stalled.Since.Equal(ago(time.Minute)) }},
 		"pauses since the start, and held rolls": {func(c *ucv1.Cluster) {
 			c.Status.StartedAt = stamp(ago(3 * time.Hour))
 			c.Status.Admission = &ucv1.AdmissionStatus{State: ucv1.AdmissionAdmitted, AdmittedAt: stamp(ago(3 * time.Hour)), HeldSeconds: 60}
@@ -155,4 +169,25 @@ func TestTheTimeOfAHeldRollIsKept(t *testing.T) {
 	g.Expect(goesOn.HeldSince).To(BeNil())
 	g.Expect(goesOn.HeldSeconds).To(BeEquivalentTo(90))
 	g.Expect(goesOn.AdmittedAt).To(Equal(stamp(ago(time.Hour))))
+}
+
+// Whoever has it migrate again does not take it past windows, budgets and a halt.
+func TestWhatWasRolledBackWaitsForItsTurnAgain(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	m := admitted(member("one", "canary"), ago(time.Hour))
+	m.StartedAt, m.RolledBack = time.Time{}, true
+	plan := decide(openFleet(), m)
+	again := plan.Members[0].Admission(plan, &m, noon())
+	g.Expect(again).To(And(HaveField("State", ucv1.AdmissionQueued), HaveField("Directive", BeEmpty()), HaveField("Wave", "canary")))
+	m.Admission = again
+	plan = decide(openFleet(), m)
+	g.Expect(plan.Members[0].State).To(Equal(fleet.RolledBack))
+	g.Expect(plan.Members[0].Admission(plan, &m, noon())).To(BeNil(), "once")
+	m.RolledBack = false
+	fm := openFleet()
+	fm.Spec.Mode = ucv1.FleetHold
+	plan = decide(fm, m)
+	g.Expect(plan.Members[0].State).To(Equal(fleet.Queued))
+	g.Expect(plan.Members[0].Admit).To(BeFalse())
 }

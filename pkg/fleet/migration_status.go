@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // conditions of a FleetMigration, all of them.
@@ -34,7 +35,8 @@ func (d *decision) conditions(r *run) {
 		set(ucv1.AllClustersPlacedCondition, true, ucv1.AllClustersPlacedCondition, "A wave selects each Cluster.")
 	} else {
 		set(ucv1.AllClustersPlacedCondition, false, ucv1.UnplacedReason, fmt.Sprintf(
-			"No wave selects %d Clusters, such as %s. They never start; add a wave or a label.", n,
+			"No wave selects %s, such as %s. What no wave selects never starts; add a wave or a label.",
+			wording.Count(int(n), "Cluster", "Clusters"),
 			strings.Join(s.Unplaced.Examples, ", ")))
 	}
 	d.windowCondition(r, set)
@@ -78,9 +80,9 @@ func (r *run) verdict() verdict {
 	case r.object.DeletionTimestamp != nil:
 		return verdict{
 			stalled: true, reason: ucv1.DeletingReason,
-			message: fmt.Sprintf("It is being deleted and %d Clusters wait in it or have their roll held, so it stays. Annotate it "+
-				"with %s=true to let it go: those that wait go on waiting for another FleetMigration.",
-				r.waiting()+r.held, ucv1.FleetReleaseAnnotation),
+			message: fmt.Sprintf("It is being deleted and stays, because %s in it, or for their roll to go on. Annotate it with %s=true "+
+				"to let it go: what has not started goes on waiting for another FleetMigration.",
+				wording.Count(int(r.waiting()+r.held), "Cluster waits", "Clusters wait"), ucv1.FleetReleaseAnnotation),
 		}
 	case r.plan.Halt != nil:
 		return verdict{stalled: true, reason: r.plan.Halt.Reason, message: r.plan.Halt.Message}

@@ -93,8 +93,8 @@ func otherwiseLookedAt(o observation.Observation) string {
 // cluster. One look that sees no leader may be in the middle of a restart: CloudLoopsAttended has the patience, and it counts to
 // the look, so that no pass which did not look claims more.
 func attendInTree(in pass.Input, look ucv1.LookAheadStatus, decision Decision) *Attendance {
-	if decision.Failure != nil || decision.Wait != nil {
-		return nil // The arguments say more.
+	if saysMore(decision) {
+		return nil
 	}
 	switch {
 	case look.Leader == ucv1.LeaderNotSeen:

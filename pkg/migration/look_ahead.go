@@ -129,7 +129,7 @@ func lookAhead(in pass.Input, decision Decision) Decision {
 		asked.Facts.Origin = ucv1.OriginMigrating
 		decision.Readiness, decision.Findings = judgeLook(asked)
 		look = looked(in, look, decision.Readiness)
-		if decision.Failure == nil && decision.Wait == nil { // Otherwise, the arguments say more.
+		if !saysMore(decision) {
 			look.LeaderAt, look.Leader = in.Stamp(), leader(asked)
 			in.Facts.UnattendedSince = unattendedInTree(in, look.Leader)
 		}
@@ -145,6 +145,11 @@ func lookAhead(in pass.Input, decision Decision) Decision {
 	in.Facts.LookAhead = &look
 	decision.LookAfter = passForLook(in, look)
 	return decision
+}
+
+// saysMore than a look what KCM does: its arguments do, or could not be read.
+func saysMore(decision Decision) bool {
+	return decision.Failure != nil || decision.Wait != nil && !decision.Queued
 }
 
 // passForLook is how long until the pass that makes the next look, or goes on with this one.

@@ -154,3 +154,15 @@ func TestADirectiveOfAFleetMigration(t *testing.T) {
 		"rolls nothing back that is completed": {given: finished, when: directed(ucv1.DirectiveRollback), step: ucv1.StepFinished},
 	})
 }
+
+// A cluster that waits for weeks is as much in need of a manager as any other.
+func TestWhetherKCMLeadsIsLookedAtInAQueue(t *testing.T) {
+	g := NewWithT(t)
+	o := ahead()
+	o.Cluster.Spec.Features.ExternalCloudProvider, o.Cluster.Status.Origin = new(true), ucv1.OriginMigrating
+	o.Turn = queued().Turn
+	looked := Decide(o, noon()).Facts.LookAhead
+	g.Expect(looked.Leader).To(Equal(ucv1.LeaderLeads))
+	o.KCMLease = observation.Absent[observation.Lease]()
+	g.Expect(Decide(o, noon()).Facts.LookAhead.Leader).To(Equal(ucv1.LeaderMissing))
+}

@@ -15,8 +15,11 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/docs/runbooks"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli"
 )
@@ -121,6 +124,8 @@ func (w *world) copyist() *copyist {
 			"KUBECONFIG_FILE":             file,
 			"UID":                         "00000000-0000-0000-0000-000000000000",
 			"DIGEST":                      strings.Repeat("0", 64),
+			"FLEETMIGRATION":              w.namespace,
+			"WAVE":                        "rest",
 			"NODE":                        "pool-0-0",
 			"MACHINE":                     "pool-0-0",
 			"MACHINE_NAMESPACE":           "kube-system",
@@ -167,6 +172,22 @@ func (o *copyist) prepare() {
 		}
 	})
 	g.Expect(kubectl(o.world.t.Context(), "apply -f "+objects)).To(Succeed())
+	o.prepareFleet()
+}
+
+// prepareFleet makes a FleetMigration that selects no Cluster of another test.
+func (o *copyist) prepareFleet() {
+	o.world.t.Helper()
+	g := NewWithT(o.world.t)
+	none := &metav1.LabelSelector{MatchLabels: map[string]string{"runbook": "none"}}
+	fm := &ucv1.FleetMigration{ObjectMeta: metav1.ObjectMeta{Name: o.values["FLEETMIGRATION"]}, Spec: ucv1.FleetMigrationSpec{
+		Mode: ucv1.FleetPlanOnly, ClusterSelector: none,
+		Waves: []ucv1.Wave{{Name: "first", ClusterSelector: none}, {Name: o.values["WAVE"], ClusterSelector: none}},
+	}}
+	g.Expect(suite.client.Create(o.world.t.Context(), fm)).To(Succeed())
+	o.world.t.Cleanup(func() {
+		g.Expect(client.IgnoreNotFound(suite.client.Delete(context.Background(), fm))).To(Succeed())
+	})
 }
 
 func (o *copyist) link(name, program string) {

@@ -86,7 +86,7 @@ func queues() []mutant {
 		ofFleet("what selects a Cluster is known although its namespace is not", "Placer.Place", never("NamespaceUnknown")),
 		ofFleet("a spec that cannot be read lets rolls go on", "decision.roll", never("problems")),
 		ofFleet("who is released holds its roll", "decision.roll", never("Released")),
-		ofFleet("what was rolled back starts again whatever the fleet says", "run.queuesAgain", never("RolledBack")),
+		ofFleet("what was rolled back starts again whatever the fleet says", "Member.waitsAgain", never("RolledBack")),
 		ofFleet("what was rolled back leaves the starts of the hour", "decision.countStart", never("AdmittedAt nil")),
 		ofFleet("who is held by a FleetMigration that is gone stays held", "decision.directive", without("there")),
 	}

@@ -218,6 +218,8 @@ func fleet() []ucv1.Cluster {
 		clusterAt("nu", ucv1.OriginMigrating, ucv1.StepRolledBack, stands(metav1.ConditionTrue, ucv1.RolledBackReason,
 			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is "+
 				"later than status.rollback.finishedAt and spec.handover.rollback is false.")),
+		clusterAt("xi", ucv1.OriginMigrating, ucv1.StepAdmitted, stands(metav1.ConditionTrue, ucv1.QueuedReason,
+			"FleetMigration north has queued the cluster in wave prod.")),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second),
 			stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
 				"Could not look at the fence: The API server of the user cluster does not answer.")),

@@ -21,6 +21,7 @@ const (
 	isPaused      clusterState = "Paused"
 	isRollingBack clusterState = "Rolling back"
 	isWorking     clusterState = "Working"
+	isQueued      clusterState = "Queued"
 	isDeleting    clusterState = "Deleting"
 	isNew         clusterState = "New"
 	isRolledBack  clusterState = "Rolled back"
@@ -30,7 +31,7 @@ const (
 
 func clusterStates() []clusterState {
 	return []clusterState{
-		needsYou, cannotLook, isPaused, isRollingBack, isWorking, isDeleting, isNew, isRolledBack, isInTree, isDone,
+		needsYou, cannotLook, isPaused, isRollingBack, isWorking, isQueued, isDeleting, isNew, isRolledBack, isInTree, isDone,
 	}
 }
 
@@ -38,8 +39,8 @@ func clusterStates() []clusterState {
 func (c clusterState) words() string {
 	return map[clusterState]string{
 		needsYou: "needs you", cannotLook: "cannot look", isPaused: "paused", isRollingBack: "rolling back", isWorking: "working",
-		isDeleting: "deleting",
-		isNew:      "new", isRolledBack: "rolled back", isInTree: "in-tree", isDone: "done",
+		isQueued: "queued", isDeleting: "deleting",
+		isNew: "new", isRolledBack: "rolled back", isInTree: "in-tree", isDone: "done",
 	}[c]
 }
 
@@ -143,6 +144,8 @@ func stateOf(cluster *ucv1.Cluster) clusterState {
 
 func restingState(cluster *ucv1.Cluster) clusterState {
 	switch cluster.Status.Step {
+	case ucv1.StepAdmitted:
+		return isQueued
 	case ucv1.StepInTree:
 		return isInTree
 	case ucv1.StepRolledBack:

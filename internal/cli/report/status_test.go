@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
@@ -125,6 +126,7 @@ func TestStatesOfClusters(t *testing.T) {
 		"la": isNew,
 		"mu": isDeleting,
 		"nu": isRolledBack,
+		"xi": isQueued,
 		"om": cannotLook,
 		"ps": needsYou,
 	}))
@@ -168,4 +170,25 @@ func TestNamesMayHaveTheirNamespace(t *testing.T) {
 	g.Expect(m.Namespace).To(Equal("default"))
 	g.Expect(m.Named("user-alpha/alpha")).To(Equal("alpha"))
 	g.Expect(m.Namespace).To(Equal("user-alpha"))
+}
+
+// A Cluster that waits for its turn is Ready, and not done; one whose turn never comes by itself needs a person.
+func TestQueuedClusters(t *testing.T) {
+	for reason, state := range map[string]clusterState{
+		ucv1.QueuedReason: isQueued, ucv1.UnmanagedStartsReason: isQueued,
+		ucv1.FleetMigrationGoneReason: needsYou, ucv1.NotSelectedReason: needsYou, ucv1.NoFleetMigrationReason: needsYou,
+	} {
+		g := NewWithT(t)
+		c := &ucv1.Cluster{}
+		c.Namespace, c.Name, c.Spec.Features.ExternalCloudProvider = "user", "one", new(true)
+		c.Status.Step, c.Status.Origin = ucv1.StepAdmitted, ucv1.OriginMigrating
+		c.Status.Conditions = []metav1.Condition{
+			{Type: ucv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: ucv1.QueuedReason, Message: "It waits."},
+			{Type: ucv1.AdmittedCondition, Status: metav1.ConditionFalse, Reason: reason, Message: "It waits for its turn."},
+		}
+		what := blockerOf(c)
+		g.Expect(what.State).To(Equal(state), reason)
+		g.Expect(what.Reason).To(Equal(reason))
+		g.Expect(what.Message).To(ContainSubstring("It waits for its turn."))
+	}
 }

@@ -25,7 +25,7 @@ func (c clusterState) tone() terminal.Tone {
 		return terminal.Busy
 	case isDone, isRolledBack:
 		return terminal.Good
-	case isInTree:
+	case isInTree, isQueued:
 	}
 	return terminal.Plain
 }
@@ -42,7 +42,7 @@ func (c clusterState) sign(s terminal.Screen) string {
 		return s.Sign("◂", "<")
 	case isDone, isRolledBack:
 		return s.Sign("✓", "+")
-	case isInTree, isNew:
+	case isInTree, isQueued, isNew:
 		return s.Sign("○", "o")
 	default:
 		return s.Sign("▸", ">")

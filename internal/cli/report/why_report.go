@@ -62,7 +62,9 @@ func waitsForPerson(reason string) bool {
 		ucv1.WaitingForApprovalReason,
 		ucv1.KubeconfigMissingReason,
 		ucv1.UnauthorizedReason,
-		ucv1.CloudLoopsUnattendedReason:
+		ucv1.CloudLoopsUnattendedReason,
+		// Queues that no turn ends.
+		ucv1.FleetMigrationGoneReason, ucv1.NotSelectedReason, ucv1.NoFleetMigrationReason:
 		return true
 	}
 	return false
@@ -82,11 +84,19 @@ func blockingCondition(cluster *ucv1.Cluster) metav1.Condition {
 	case cluster.Spec.Paused && cluster.ExternalCloudProvider():
 		return pausedCondition(cluster)
 	case ready.Status == metav1.ConditionTrue:
-		return metav1.Condition{}
+		return queueCondition(conditions, ready)
 	case ready.Reason == ucv1.CouldNotLookReason && reachable != nil && reachable.Status != metav1.ConditionTrue:
 		return *reachable
 	}
 	return ready
+}
+
+// queueCondition says what a Cluster waits for that is Ready; empty: nothing.
+func queueCondition(conditions []metav1.Condition, ready metav1.Condition) metav1.Condition {
+	if ready.Reason != ucv1.QueuedReason {
+		return metav1.Condition{}
+	}
+	return ptr.Deref(meta.FindStatusCondition(conditions, ucv1.AdmittedCondition), ready)
 }
 
 // pausedCondition says what the pause does not stop, as soon as the controller has seen it.
@@ -134,7 +144,7 @@ func blockerOf(cluster *ucv1.Cluster) blocker {
 	switch state {
 	case needsYou, isPaused:
 		what.Acts = person
-	case cannotLook, isRollingBack, isWorking, isDeleting:
+	case cannotLook, isRollingBack, isWorking, isQueued, isDeleting:
 		what.Acts = controlled
 	case isNew:
 		what.Acts, what.Message = controlled, "The controller has not looked at it yet. If that stays, see that the manager runs "+

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // longestLine of a log that can be read; requests are logged without their content.
@@ -96,6 +97,8 @@ type Event struct {
 		Username string `json:"username"`
 	} `json:"impersonatedUser"`
 	UserAgent string `json:"userAgent"`
+	// ReceivedAt is when the request came.
+	ReceivedAt time.Time `json:"requestReceivedTimestamp"`
 	// ObjectRef is left out where a path is of no resource, such as /version.
 	ObjectRef *struct {
 		Resource    string `json:"resource"`

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/demo"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/handover"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/hazards"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/keeper"
@@ -35,7 +36,7 @@ func command() *cobra.Command {
 	root := &cobra.Command{Use: "testbed", Short: "Real Kubernetes control planes on loopback addresses.", SilenceUsage: true}
 	root.AddCommand(demo.Commands()...)
 	root.AddCommand(machinecontroller.Commands()...)
-	root.AddCommand(csi.Command(), keeper.Command(), handover.Command(), hazards.Command(), shim())
+	root.AddCommand(fleet.Command(), csi.Command(), keeper.Command(), handover.Command(), hazards.Command(), shim())
 	if name := filepath.Base(os.Args[0]); name != "testbed" {
 		root.SetArgs(append([]string{name}, os.Args[1:]...))
 	}
