@@ -124,6 +124,14 @@ func TestCountsAreReportedNowAndThen(t *testing.T) {
 	w.g.Expect(w.fm().Status.Clusters.Total).To(BeEquivalentTo(2))
 }
 
+func TestAPassIsMadeWhenAnExclusionEnds(t *testing.T) {
+	w := newWorld(t, oneByOne(excluded, func(fm *ucv1.FleetMigration) {
+		fm.Spec.Maintenance.Exclusions[0].To = metav1.NewTime(noon().Add(5 * time.Minute))
+	}))
+	w.pass()
+	w.g.Expect(w.pass().RequeueAfter).To(Equal(5 * time.Minute))
+}
+
 // Who is let go is written down before it is, however short ago the last status was.
 func TestWhoIsLetGoDoesNotWaitForTheCounts(t *testing.T) {
 	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) { fm.Spec.Waves[0].MaxConcurrency = new(intstr.FromInt32(2)) }), candidate("a"))
