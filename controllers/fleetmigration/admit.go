@@ -49,30 +49,50 @@ func (p *pass) admit(ctx context.Context) {
 	}
 }
 
-// write the admission, after the feature where that is set with it: a Cluster that is claimed does not start because of the
-// feature alone. The version makes sure that it did not start, and was claimed by no one else, meanwhile.
+// write the admission, after the feature where that is set with it, which is after the claim: a Cluster that is claimed does not
+// start because of the feature alone, whatever becomes of its FleetMigration. The version makes sure that it did not start, and
+// was claimed by no one else, meanwhile.
 func (p *pass) write(ctx context.Context, cluster *ucv1.Cluster, wanted ucv1.AdmissionStatus, setFeature bool) error {
+	var err error
 	version := cluster.ResourceVersion
 	if setFeature && !cluster.ExternalCloudProvider() {
-		object := applied(cluster, version, "spec", map[string]any{"features": map[string]any{"externalCloudProvider": true}})
-		err := p.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FleetFieldManager))
-		if apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
-			p.Recorder.Eventf(cluster, nil, corev1.EventTypeWarning, ucv1.FeatureOwnedElsewhereReason, "Admit",
-				"FleetMigration %s could not set spec.features.externalCloudProvider. Take the field out of what applies the Cluster.",
-				wanted.FleetMigration)
+		if cluster.Status.Admission == nil {
+			claim := wanted
+			claim.State, claim.AdmittedAt, claim.Directive = ucv1.AdmissionQueued, nil, ""
+			if version, err = p.writeAdmission(ctx, cluster, version, claim); err != nil {
+				return err
+			}
 		}
-		if err != nil {
+		if version, err = p.writeFeature(ctx, cluster, version, wanted.FleetMigration); err != nil {
 			return err
 		}
-		version = object.GetResourceVersion()
 	}
+	_, err = p.writeAdmission(ctx, cluster, version, wanted)
+	return err
+}
+
+// writeFeature returns the version that the Cluster has then.
+func (p *pass) writeFeature(ctx context.Context, cluster *ucv1.Cluster, version, fleetMigration string) (string, error) {
+	object := applied(cluster, version, "spec", map[string]any{"features": map[string]any{"externalCloudProvider": true}})
+	err := p.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(ucv1.FleetFieldManager))
+	if apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
+		p.Recorder.Eventf(cluster, nil, corev1.EventTypeWarning, ucv1.FeatureOwnedElsewhereReason, "Admit",
+			"FleetMigration %s could not set spec.features.externalCloudProvider. Take the field out of what applies the Cluster.",
+			fleetMigration)
+	}
+	return object.GetResourceVersion(), err
+}
+
+// writeAdmission returns the version that the Cluster has then.
+func (p *pass) writeAdmission(ctx context.Context, c *ucv1.Cluster, version string, wanted ucv1.AdmissionStatus) (string, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&wanted)
 	if err != nil {
-		return err
+		return "", err
 	}
-	object := applied(cluster, version, "status", map[string]any{"admission": content})
-	return p.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+	object := applied(c, version, "status", map[string]any{"admission": content})
+	err = p.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 		client.FieldOwner(ucv1.FleetFieldManager), client.ForceOwnership)
+	return object.GetResourceVersion(), err
 }
 
 func applied(cluster *ucv1.Cluster, version, field string, content map[string]any) *unstructured.Unstructured {

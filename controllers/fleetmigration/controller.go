@@ -135,7 +135,10 @@ func (r *Reconciler) observe(ctx context.Context) (seen, error) {
 	}
 	s.clusters = clusters.Items
 	for i := range s.clusters {
-		s.Members = append(s.Members, fleet.MemberOf(&s.clusters[i], namespaces[s.clusters[i].Namespace], r.CanMigrate))
+		of, known := namespaces[s.clusters[i].Namespace]
+		m := fleet.MemberOf(&s.clusters[i], of, r.CanMigrate)
+		m.NamespaceUnknown = !known
+		s.Members = append(s.Members, m)
 	}
 	r.placer.Place(&s.Fleet)
 	return s, nil
@@ -166,7 +169,7 @@ func (r *Reconciler) changes() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, was := e.ObjectOld.(*ucv1.Cluster)
 		after, is := e.ObjectNew.(*ucv1.Cluster)
-		return !was || !is || !reflect.DeepEqual(
+		return !was || !is || !reflect.DeepEqual( // Semantic.DeepEqual panics at fields that are not exported.
 			fleet.MemberOf(before, nil, r.CanMigrate), fleet.MemberOf(after, nil, r.CanMigrate))
 	}}
 }

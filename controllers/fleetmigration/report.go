@@ -57,25 +57,29 @@ func (p *pass) report(ctx context.Context) {
 		if err == nil {
 			err = p.reportOne(ctx, fm, planned.Status)
 		}
-		if err != nil && !apierrors.IsNotFound(err) {
-			p.refused[planned.UID] = true
+		if err == nil {
+			continue
+		}
+		p.refused[planned.UID] = true
+		switch {
+		case apierrors.IsNotFound(err): // It is gone, and lets no Cluster start. Its deletion wakes the next pass.
+		case apierrors.IsConflict(err):
 			p.lookAfter(settles)
-			if !apierrors.IsConflict(err) {
-				p.lookAfter(retries)
-				log.FromContext(ctx).Error(err, "A FleetMigration could not be written, so none of its Clusters is",
-					"fleetMigration", fm.Name)
-			}
+		default:
+			p.lookAfter(retries)
+			log.FromContext(ctx).Error(err, "A FleetMigration could not be written, so none of its Clusters is",
+				"fleetMigration", fm.Name)
 		}
 	}
 }
 
-// keep a FleetMigration while Clusters wait in it; let one go that is being deleted otherwise.
+// keep a FleetMigration while Clusters wait in it, or until their rolls go on; let one go that is being deleted otherwise.
 func (p *pass) keep(ctx context.Context, fm *ucv1.FleetMigration) error {
 	deleting, kept := fm.DeletionTimestamp != nil, controllerutil.ContainsFinalizer(fm, ucv1.FleetFinalizer)
 	switch {
 	case !deleting && !kept:
 		return p.patchFinalizer(ctx, fm, controllerutil.AddFinalizer)
-	case deleting && kept && (fm.Annotations[ucv1.FleetReleaseAnnotation] == "true" || !p.hasQueued(fm)):
+	case deleting && kept && !p.has(fm, held) && (fleet.Released(fm) || !p.has(fm, queued)):
 		return p.patchFinalizer(ctx, fm, controllerutil.RemoveFinalizer)
 	}
 	return nil
@@ -91,11 +95,20 @@ func (p *pass) patchFinalizer(
 	return p.Client.Patch(ctx, fm, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-func (p *pass) hasQueued(fm *ucv1.FleetMigration) bool {
+// has any Cluster that the FleetMigration has claimed, and that is so.
+func (p *pass) has(fm *ucv1.FleetMigration, is func(*fleet.Member) bool) bool {
 	return slices.ContainsFunc(p.seen.Members, func(m fleet.Member) bool {
-		a := m.Admission
-		return a != nil && a.UID == string(fm.UID) && a.State == ucv1.AdmissionQueued && m.StartedAt.IsZero()
+		return m.Admission != nil && m.Admission.UID == string(fm.UID) && is(&m)
 	})
+}
+
+func queued(m *fleet.Member) bool {
+	return m.Admission.State == ucv1.AdmissionQueued && m.StartedAt.IsZero()
+}
+
+// held is one that no one would tell to go on if the FleetMigration were gone.
+func held(m *fleet.Member) bool {
+	return m.Admission.Directive == ucv1.DirectiveHoldRoll && m.CompletedAt.IsZero() && !m.RolledBack && m.OutOfScope == ""
 }
 
 // reportOne writes a status that has changed, under the version that the decision was made of. What differs in counts only waits.
@@ -107,8 +120,9 @@ func (p *pass) reportOne(ctx context.Context, fm *ucv1.FleetMigration, wanted uc
 	if equality.Semantic.DeepEqual(fm.Status, wanted) {
 		return nil
 	}
-	if rest := reports - p.now.Sub(p.reported[fm.UID]); rest > 0 && !urgent(fm.Status, wanted) {
-		p.lookAfter(rest)
+	// A clock that went back must not put it off for as long.
+	if age := p.now.Sub(p.reported[fm.UID]); age >= 0 && age < reports && !urgent(fm.Status, wanted) {
+		p.lookAfter(reports - age)
 		return nil
 	}
 	before := fm.Status
@@ -117,10 +131,26 @@ func (p *pass) reportOne(ctx context.Context, fm *ucv1.FleetMigration, wanted uc
 		return err
 	}
 	p.reported[fm.UID] = p.now
-	if !equality.Semantic.DeepEqual(fm.Status.Admitting, wanted.Admitting) {
-		return errOlderDefinition
+	if err := p.stored(ctx, fm, wanted.Admitting); err != nil {
+		return err
 	}
 	p.tell(fm, before.Timeline, wanted.Timeline)
+	return nil
+}
+
+// stored says that what is being admitted was kept. The answer to the write cannot tell: a field that is not in it stays in the
+// object as it was sent.
+func (p *pass) stored(ctx context.Context, fm *ucv1.FleetMigration, admitting []ucv1.AdmittingCluster) error {
+	if len(admitting) == 0 {
+		return nil
+	}
+	kept := &ucv1.FleetMigration{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(fm), kept); err != nil {
+		return err
+	}
+	if !equality.Semantic.DeepEqual(kept.Status.Admitting, admitting) {
+		return errOlderDefinition
+	}
 	return nil
 }
 

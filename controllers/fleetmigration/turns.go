@@ -65,7 +65,7 @@ func (t *Turns) Turn(ctx context.Context, c *ucv1.Cluster, now time.Time) observ
 		return waits(obstacle.Reason, "No FleetMigration selects the cluster, and --fleet-admission is Required. "+
 			"Have one select it, or set spec.admission: Immediate.")
 	case obstacle.Reason != "" && obstacle.Of == "":
-		return waits(ucv1.QueuedReason, "A FleetMigration selects the cluster, and is about to queue it.")
+		return t.unclaimed(c)
 	case obstacle.Reason != "":
 		return t.claimed(ctx, c)
 	case c.Status.Admission != nil || c.Immediate():
@@ -105,6 +105,17 @@ func (t *Turns) selected(ctx context.Context, c *ucv1.Cluster) observation.Obser
 		return observation.Unknown[bool](problem)
 	}
 	return observation.Known(false)
+}
+
+// unclaimed says what a Cluster waits for that a FleetMigration selects and has not claimed.
+func (t *Turns) unclaimed(c *ucv1.Cluster) observation.Observed[observation.Turn] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stranded[c.UID] == ucv1.NotSupportedReason {
+		return waits(ucv1.QueuedReason, "A FleetMigration selects the cluster and does not queue it, because no provider "+
+			c.Spec.Cloud.ProviderName+" was ever in-tree. Correct spec.cloud.providerName.")
+	}
+	return waits(ucv1.QueuedReason, "A FleetMigration selects the cluster, and is about to queue it.")
 }
 
 // claimed says what a Cluster waits for that a FleetMigration has claimed. Its place in the queue is not said: it changes all
@@ -152,6 +163,9 @@ func (t *Turns) decided(f fleet.Fleet, plan fleet.Plan) {
 		}
 		if p.Migration < 0 && len(p.Obstacles) > 0 {
 			stranded[uid] = p.Obstacles[0].Reason
+		}
+		if p.State == fleet.OutOfScope && m.OutOfScope == ucv1.NotSupportedReason {
+			stranded[uid] = m.OutOfScope
 		}
 		if soon[uid] && !t.soon[uid] || stranded[uid] != t.stranded[uid] {
 			t.wake(m)

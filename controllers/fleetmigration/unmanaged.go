@@ -20,6 +20,9 @@ const (
 	counts = 5 * time.Second
 	// forgets is when a Cluster that no longer asks is forgotten.
 	forgets = 2 * time.Hour
+	// lasts is how long a Cluster may start that was let go. What keeps it from that can keep others from it, too, and when that
+	// ends, they must not start all at once.
+	lasts = time.Hour
 )
 
 // Unmanaged bounds how many Clusters that no FleetMigration selects start within an hour: a commit may flip hundreds, and its
@@ -36,8 +39,9 @@ type Unmanaged struct {
 	counted time.Time
 }
 
-// asked is a Cluster that may start by itself, or wants to.
-type asked struct{ first, last, granted time.Time }
+// asked is a Cluster that may start by itself, or wants to. Granted is since when it may, and told when it was told so last: it
+// may have started then.
+type asked struct{ first, last, granted, told time.Time }
 
 func (u *Unmanaged) turn(
 	ctx context.Context,
@@ -48,7 +52,8 @@ func (u *Unmanaged) turn(
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	a := u.remember(uid, now)
-	if !a.granted.IsZero() {
+	if !a.granted.IsZero() && now.Sub(a.granted) < lasts {
+		a.told = now
 		return observation.Absent[observation.Turn]()
 	}
 	if rest := settling - now.Sub(a.first); rest > 0 {
@@ -70,7 +75,7 @@ func (u *Unmanaged) turn(
 		}
 		return observation.Known(wait)
 	}
-	a.granted = now
+	a.granted, a.told = now, now
 	return observation.Absent[observation.Turn]()
 }
 
@@ -79,7 +84,7 @@ func (u *Unmanaged) remember(uid types.UID, now time.Time) *asked {
 	if u.asked == nil {
 		u.asked = map[types.UID]*asked{}
 	}
-	if u.asked[uid] == nil {
+	if a := u.asked[uid]; a == nil || now.Before(a.first) { // The clock may have gone back.
 		for other, a := range u.asked {
 			if now.Sub(a.last) > forgets {
 				delete(u.asked, other)
@@ -123,12 +128,12 @@ func (u *Unmanaged) used(now time.Time) (n int, oldest time.Time) {
 		}
 	}
 	for uid, at := range u.started {
-		if a := u.asked[uid]; a == nil || a.granted.IsZero() {
+		if a := u.asked[uid]; a == nil || a.told.IsZero() {
 			add(at)
 		}
 	}
 	for _, a := range u.asked {
-		add(a.granted)
+		add(a.told)
 	}
 	return n, oldest
 }

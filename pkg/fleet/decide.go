@@ -45,6 +45,8 @@ type run struct {
 	oldest  time.Time
 	// failures that no person has looked at.
 	failures int
+	// held are those whose roll it holds.
+	held int32
 }
 
 // Decide which Clusters may start now, and why the others may not. The fleet has been placed (Placer).
@@ -122,8 +124,12 @@ func (d *decision) assign(i int) {
 	p.Admit = admitting && !m.admitted() // The manager before may have been killed before it wrote that.
 	p.SetFeature = p.Admit && r.onAdmission()
 	d.judge(r, i, admitting)
-	// It is claimed when someone wants it migrated.
-	p.Claim = m.waitsAgain() || !m.begunOr(admitting) && p.State != NotRequested && !m.claimedBy(r)
+	p.Claim = r.claims(m, p.State, admitting)
+}
+
+// claims says that a Cluster is to be claimed: when someone wants it migrated.
+func (r *run) claims(m *Member, s State, admitting bool) bool {
+	return m.waitsAgain() || !m.begunOr(admitting) && s != NotRequested && !m.claimedBy(r)
 }
 
 func (m *Member) claimedBy(r *run) bool {
@@ -192,6 +198,8 @@ func (d *decision) placeOf(m *Member) (*place, *run) {
 		return at, &d.runs[h]
 	case selected >= 0:
 		return &m.places[selected], &d.runs[h]
+	case d.runs[h].unreadable, m.NamespaceUnknown: // Whether it still selects the Cluster is not known.
+		return &place{migration: h, wave: d.runs[h].waveNamed(wave)}, &d.runs[h]
 	}
 	return first, &d.runs[h]
 }

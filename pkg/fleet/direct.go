@@ -11,25 +11,46 @@ func (d *decision) direct(r *run) {
 	back := d.rollsBack(r)
 	for _, i := range r.members {
 		m, p := &d.fleet.Members[i], &d.plan.Members[i]
-		if !m.admitted() {
+		switch {
+		case !m.admitted():
 			if p.Admit {
 				p.Directive = ucv1.DirectiveProceed
 			}
-			continue
-		}
-		switch {
 		case back[i]:
 			p.Directive = ucv1.DirectiveRollback
-		case m.RolledBack && r.object.Spec.Rollback == nil && m.Admission.UID == string(r.object.UID):
-			p.Directive = ucv1.DirectiveProceed // So that a person can have it migrate again.
-		case m.done(), m.RollingBack, m.RolledBack, m.Admission.UID != string(r.object.UID):
-			p.Directive = m.Admission.Directive
-		case r.plan.Halt != nil && r.object.Spec.OnHalt == ucv1.HoldRollInFlight, d.verdict(r, i).HoldRoll:
-			p.Directive = ucv1.DirectiveHoldRoll
 		default:
-			p.Directive = ucv1.DirectiveProceed
+			p.Directive = d.directive(r, i)
+		}
+		if p.Directive == ucv1.DirectiveHoldRoll {
+			r.held++
 		}
 	}
+}
+
+// directive for a Cluster that was admitted and is not to be rolled back.
+func (d *decision) directive(r *run, i int) ucv1.FleetDirective {
+	m := &d.fleet.Members[i]
+	_, there := d.byUID[m.Admission.UID]
+	switch {
+	case m.waitsAgain():
+		return ""
+	case m.done(), m.RollingBack, m.RolledBack, there && m.Admission.UID != string(r.object.UID):
+		return m.Admission.Directive
+	}
+	return d.roll(r, i)
+}
+
+// roll goes on or is held.
+func (d *decision) roll(r *run, i int) ucv1.FleetDirective {
+	switch {
+	case Released(r.object):
+		return ucv1.DirectiveProceed // No one would say so later.
+	case r.plan.Halt != nil && r.object.Spec.OnHalt == ucv1.HoldRollInFlight, d.verdict(r, i).HoldRoll:
+		return ucv1.DirectiveHoldRoll
+	case len(r.problems) > 0:
+		return d.fleet.Members[i].Admission.Directive // What cannot be read may be what holds it.
+	}
+	return ucv1.DirectiveProceed
 }
 
 // rollsBack are the Clusters that a person wants rolled back and that are known to be before their point of no return: the

@@ -26,7 +26,9 @@ type Member struct {
 	Provider string
 	// Labels of the Cluster, and of its namespace.
 	Labels, NamespaceLabels labels.Set
-	Deleting                bool
+	// NamespaceUnknown says that the labels of its namespace are not known: no one can say what selects it.
+	NamespaceUnknown bool
+	Deleting         bool
 	// OutOfScope is the reason why there is nothing to migrate; empty where there is.
 	OutOfScope string
 	// Requested says that its feature is on, and HeldOff that someone wrote out that it is off.

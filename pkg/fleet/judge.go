@@ -154,11 +154,16 @@ func (r *run) countNodes(m *Member, s State) {
 func (d *decision) countStart(r *run, m *Member) {
 	a, admitting := d.admitting[m.UID]
 	admitting = admitting && &d.runs[a.run] == r
-	at := m.begun()
-	if !m.admitted() && admitting {
+	at := time.Time{}
+	switch {
+	case admitting && !m.admitted():
 		at = d.now
+	case m.Admission != nil && m.Admission.AdmittedAt != nil: // Also of one that was rolled back since.
+		at = m.Admission.AdmittedAt.Time
+	case m.admitted():
+		at = m.begun()
 	}
-	if !m.admitted() && !admitting || !at.After(d.now.Add(-time.Hour)) {
+	if !at.After(d.now.Add(-time.Hour)) {
 		return
 	}
 	r.started++

@@ -179,7 +179,7 @@ func TestWhatWasRolledBackWaitsForItsTurnAgain(t *testing.T) {
 	m.StartedAt, m.RolledBack = time.Time{}, true
 	plan := decide(openFleet(), m)
 	again := plan.Members[0].Admission(plan, &m, noon())
-	g.Expect(again).To(And(HaveField("State", ucv1.AdmissionQueued), HaveField("AdmittedAt", BeNil()), HaveField("Wave", "canary")))
+	g.Expect(again).To(And(HaveField("State", ucv1.AdmissionQueued), HaveField("Directive", BeEmpty()), HaveField("Wave", "canary")))
 	m.Admission = again
 	plan = decide(openFleet(), m)
 	g.Expect(plan.Members[0].State).To(Equal(fleet.RolledBack))

@@ -23,6 +23,8 @@ type Migration struct {
 	calendar window.Calendar
 	// problems of the spec: one that has any admits no Cluster.
 	problems []string
+	// unreadable says that whom it selects is not known.
+	unreadable bool
 }
 
 // selection selects Clusters; the zero value selects none.
@@ -44,6 +46,7 @@ func Compile(fm *ucv1.FleetMigration) Migration {
 		m.rules.namespaces, err = selector(fm.Spec.NamespaceSelector)
 		note("spec.namespaceSelector", err)
 	}
+	m.unreadable = len(m.problems) > 0
 	for _, wave := range fm.Spec.Waves {
 		s, err := selector(wave.ClusterSelector)
 		note("spec.waves "+wave.Name, err)
@@ -63,6 +66,11 @@ func Compile(fm *ucv1.FleetMigration) Migration {
 	m.problems = append(m.problems, orderProblems(fm)...)
 	slices.Sort(m.problems)
 	return m
+}
+
+// Released says that a person lets a FleetMigration go that is being deleted, whatever Clusters wait in it.
+func Released(fm *ucv1.FleetMigration) bool {
+	return fm.DeletionTimestamp != nil && fm.Annotations[ucv1.FleetReleaseAnnotation] == "true"
 }
 
 // Refuse says why a FleetMigration cannot be followed although its spec can: it admits no Cluster.

@@ -80,9 +80,9 @@ func (r *run) verdict() verdict {
 	case r.object.DeletionTimestamp != nil:
 		return verdict{
 			stalled: true, reason: ucv1.DeletingReason,
-			message: fmt.Sprintf("It is being deleted and stays, because %s in it. Annotate it with %s=true to let it go: "+
-				"they go on waiting for another FleetMigration.", wording.Count(int(r.waiting()), "Cluster waits", "Clusters wait"),
-				ucv1.FleetReleaseAnnotation),
+			message: fmt.Sprintf("It is being deleted and stays, because %s in it, or for their roll to go on. Annotate it with %s=true "+
+				"to let it go: what has not started goes on waiting for another FleetMigration.",
+				wording.Count(int(r.waiting()+r.held), "Cluster waits", "Clusters wait"), ucv1.FleetReleaseAnnotation),
 		}
 	case r.plan.Halt != nil:
 		return verdict{stalled: true, reason: r.plan.Halt.Reason, message: r.plan.Halt.Message}

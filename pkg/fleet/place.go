@@ -38,6 +38,10 @@ func (p *Placer) Place(f *Fleet) {
 	}
 	for i := range f.Members {
 		m := &f.Members[i]
+		if m.NamespaceUnknown {
+			m.places = nil
+			continue
+		}
 		key := keyOf(m.NamespaceLabels) + "\x00" + keyOf(m.Labels)
 		places, known := p.places[key]
 		if !known {

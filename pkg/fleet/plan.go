@@ -109,8 +109,8 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 	if p.Wave >= 0 {
 		wanted.Wave = r.Waves[p.Wave].Name
 	}
-	if m.waitsAgain() {
-		return wanted
+	if p.Claim {
+		return claim(wanted, m)
 	}
 	if p.Admit || m.admitted() {
 		wanted.State, wanted.Directive, wanted.AdmittedAt = ucv1.AdmissionAdmitted, p.Directive, new(metav1.NewTime(now))
@@ -119,6 +119,14 @@ func (p *MemberPlan) Admission(of Plan, m *Member, now time.Time) *ucv1.Admissio
 		wanted.AdmittedAt = m.Admission.AdmittedAt
 	}
 	hold(wanted, m, now)
+	return wanted
+}
+
+// claim again what was admitted and rolled back: the starts of an hour count it.
+func claim(wanted *ucv1.AdmissionStatus, m *Member) *ucv1.AdmissionStatus {
+	if m.admitted() {
+		wanted.AdmittedAt = m.Admission.AdmittedAt
+	}
 	return wanted
 }
 

@@ -121,7 +121,9 @@ func TestWhatIsNotKnown(t *testing.T) {
 		"it cannot be reached":     one(func(m *fleet.Member) { m.Unreachable = ucv1.UnauthorizedReason }, ucv1.UnauthorizedReason),
 		"a person paused it":       one(func(m *fleet.Member) { m.Paused = true }, ucv1.PausedReason),
 		"its plan is not approved": one(func(m *fleet.Member) { m.AwaitsPlan = true }, ucv1.PlanNotApprovedReason),
-		"someone holds it off":     one(func(m *fleet.Member) { m.HeldOff = true }, ucv1.FeatureOwnedElsewhereReason),
+		"the windows of its owner cannot be read": one(
+			func(m *fleet.Member) { m.WindowsUnreadable = true }, ucv1.WindowsInvalidReason),
+		"someone holds it off": one(func(m *fleet.Member) { m.HeldOff = true }, ucv1.FeatureOwnedElsewhereReason),
 		"the windows of its owner are closed": one(func(m *fleet.Member) {
 			calendar, err := window.NewCalendar(ucv1.FleetMaintenance{Windows: []ucv1.FleetWindow{{MaintenanceWindow: ucv1.MaintenanceWindow{
 				Name: "nights", Schedule: "0 22 * * *", DurationSeconds: 3600, TimeZone: "Etc/UTC",

@@ -305,7 +305,7 @@ func (w *world) admit(c *cluster, wanted *ucv1.AdmissionStatus, setFeature bool)
 // checkClaim before it is written: property 16.
 func (w *world) checkClaim(c *cluster, wanted *ucv1.AdmissionStatus) {
 	old := c.truth.Admission
-	if old != nil && old.UID != wanted.UID && (isAdmitted(old) || !c.truth.StartedAt.IsZero()) {
+	if old != nil && old.UID != wanted.UID && w.migration(old.UID) != nil && (isAdmitted(old) || !c.truth.StartedAt.IsZero()) {
 		w.fail("property 16: %s started and loses its claim", c.truth.Name)
 	}
 }

@@ -93,6 +93,30 @@ func TestAClusterThatIsAwayIsLookedAtRarely(t *testing.T) {
 	}
 }
 
+// Every hour is for a Cluster that answers: one that does not is asked as rarely as any other.
+func TestANextOneThatIsAwayIsLookedAtRarely(t *testing.T) {
+	for name, test := range map[string]struct {
+		look ucv1.LookAheadStatus
+		now  bool
+	}{
+		"one that was not looked at yet":         {ucv1.LookAheadStatus{}, true},
+		"one that answered an hour ago":          {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour), LookedAt: stampAgo(time.Hour)}, true},
+		"not one that did half an hour ago":      {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour / 2), LookedAt: stampAgo(time.Hour / 2)}, false},
+		"not one that did not answer just now":   {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Second), LookedAt: stampAgo(2 * time.Hour)}, false},
+		"nor one that has not answered for ever": {ucv1.LookAheadStatus{TriedAt: stampAgo(2 * time.Hour)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := queued()
+			o.HourlyLooks = true
+			o.Cluster.Status.LookAhead = &test.look
+			test.look.NextAt, test.look.Generation = &metav1.Time{Time: noon().Add(6 * time.Hour)}, o.Cluster.Generation
+			NewWithT(t).Expect(LooksNow(o, noon())).To(Equal(test.now))
+			o.HourlyLooks = false
+			NewWithT(t).Expect(LooksNow(o, noon())).To(BeFalse())
+		})
+	}
+}
+
 // A FleetMigration that rolls back does so while the point of no return is ahead, as a person would.
 func TestADirectiveOfAFleetMigration(t *testing.T) {
 	directed := func(directive ucv1.FleetDirective) func(*Observation) {
@@ -111,6 +135,20 @@ func TestADirectiveOfAFleetMigration(t *testing.T) {
 		"holds the roll": {
 			given: rolling, when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepRoll, wait: ucv1.HeldByFleetReason,
 			says: []string{"FleetMigration fm holds the roll", "Those that have begun go on"},
+		},
+		"holds the point of no return": {
+			given: soaked, when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepComplete, wait: ucv1.HeldByFleetReason,
+			says: []string{"the point of no return is not passed"},
+		},
+		"holds an upgrade that would pass it": {
+			given: acrossAt(kcmLocked), when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepHandover, line: "UpgradeAllowed",
+			wait: ucv1.HeldByFleetReason, says: []string{"FleetMigration fm holds that back"},
+		},
+		"rolls nothing back that is past its point of no return": {
+			given: rolling, when: func(o *Observation) {
+				directed(ucv1.DirectiveRollback)(o)
+				o.Cluster.Status.PointOfNoReturnAt = stampAgo(time.Hour)
+			}, step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
 		},
 		"holds nothing of a finished cluster":  {given: finished, when: directed(ucv1.DirectiveHoldRoll), step: ucv1.StepFinished},
 		"rolls nothing back that is completed": {given: finished, when: directed(ucv1.DirectiveRollback), step: ucv1.StepFinished},

@@ -263,7 +263,7 @@ func TestWhatGitOpsDoesToAQueue(t *testing.T) {
 	w.g.Expect(suite.client.Delete(w.t.Context(), of)).To(Succeed())
 	w.pass()
 	w.g.Expect(meta.FindStatusCondition(w.fm(of).Status.Conditions, ucv1.StalledCondition)).To(
-		HaveField("Message", ContainSubstring("Annotate it with fleet.usercluster.k8c.io/release=true")))
+		HaveField("Message", ContainSubstring("with fleet.usercluster.k8c.io/release=true to let it go")))
 	w.g.Expect(w.turn("b")).To(ContainSubstring("Queued"))
 	left := w.fm(of)
 	left.Annotations = map[string]string{ucv1.FleetReleaseAnnotation: "true"}

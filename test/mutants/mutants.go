@@ -17,6 +17,7 @@ const (
 	statusPackage            = "controllers/cluster/status"
 	controlPlanePackage      = "pkg/controlplane"
 	fleetPackage             = "pkg/fleet"
+	fleetControllerPackage   = "controllers/fleetmigration"
 	windowPackage            = "pkg/fleet/window"
 	forecastPackage          = "pkg/fleet/forecast"
 	handoverPackage          = "pkg/handover"
@@ -63,6 +64,7 @@ func mutants() []mutant {
 		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
+		admissions(), turns(), queues(),
 		forecasts(),
 	)
 }

@@ -6,7 +6,8 @@ func acrossMinors() []mutant {
 	return []mutant{
 		inTables(rule, "the CCM comes before the upgrade", "start.WithholdsWorkload", without("AcrossMinors")),
 		inTables(rule, "the upgrade is allowed before the volumes are ready", "loops.volumesReady", always("UpgradeAllowedTo")),
-		inTables(rule, "the upgrade passes the point of no return unasked", "loops.upgradeAllowed", never("LastInTreeMinor")),
+		inTables(rule, "the upgrade passes the point of no return unasked", "loops.upgradeAllowed",
+			never("LastInTreeMinor PauseBeforePointOfNoReturn")),
 		inTables(rule, "an API server that does not answer is upgraded", "loops.apiServersUpgraded", never("IsKnown")),
 		inTables(rule, "spec.version need not follow", "loops.apiServersUpgraded", never("minor !=")),
 		inTables(rule, "a kube-apiserver that no one sees is upgraded", "start.nextMinorProblems", never("APIServers")),
