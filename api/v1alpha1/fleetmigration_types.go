@@ -58,7 +58,7 @@ const (
 	// FleetReleaseAnnotation on a FleetMigration that is being deleted lets it go although Clusters wait in it. They go on
 	// waiting.
 	FleetReleaseAnnotation = "fleet.usercluster.k8c.io/release"
-	// FleetFinalizer keeps a FleetMigration while Clusters wait in it.
+	// FleetFinalizer keeps a FleetMigration while Clusters wait in it, or while it holds the roll of some.
 	FleetFinalizer = "fleet.usercluster.k8c.io/queued-clusters"
 )
 

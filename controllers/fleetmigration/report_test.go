@@ -174,11 +174,14 @@ func TestAHaltIsReportedAtOnce(t *testing.T) {
 // An API server with an older definition drops the field, and its answer leaves what was sent in the object.
 func TestADefinitionThatDropsWhatIsBeingAdmitted(t *testing.T) {
 	w := newWorld(t, oneByOne(), candidate("a"))
-	w.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // The fake one is.
+	w.client = interceptor.NewClient(w.client, interceptor.Funcs{
 		SubResourceUpdate: func(
 			ctx context.Context, c client.Client, sub string, o client.Object, options ...client.SubResourceUpdateOption,
 		) error {
-			pruned := o.DeepCopyObject().(*ucv1.FleetMigration) //nolint:forcetypeassert // Nothing else has a status that is updated.
+			pruned, is := o.DeepCopyObject().(*ucv1.FleetMigration)
+			if !is {
+				return errKilled // Nothing else has a status that is updated.
+			}
 			pruned.Status.Admitting = nil
 			err := c.SubResource(sub).Update(ctx, pruned, options...)
 			o.SetResourceVersion(pruned.ResourceVersion)

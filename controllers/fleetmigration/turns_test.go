@@ -136,7 +136,7 @@ func TestMoreWakesThanAnyoneReads(t *testing.T) {
 
 func TestFleetMigrationsThatCannotBeReadHoldClustersBack(t *testing.T) {
 	w := newWorld(t, candidate("a"))
-	w.reconciler.Turns.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // It is one.
+	w.reconciler.Turns.Client = interceptor.NewClient(w.client, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if _, asked := list.(*ucv1.FleetMigrationList); asked {
 				return errKilled

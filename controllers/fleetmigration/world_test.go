@@ -31,7 +31,7 @@ type world struct {
 	t          *testing.T
 	g          Gomega
 	clock      *clocktesting.FakeClock
-	client     client.Client
+	client     client.WithWatch
 	reconciler *fleetmigration.Reconciler
 	events     *events.FakeRecorder
 	// writes of the last pass in their order, as "admission a".

@@ -16,7 +16,7 @@ import (
 
 var errKilled = errors.New("killed")
 
-func conflict(name string) error {
+func conflict(name string) *apierrors.StatusError {
 	return apierrors.NewConflict(schema.GroupResource{Resource: "clusters"}, name, errors.New("the cache is behind"))
 }
 
@@ -118,7 +118,7 @@ func TestAKillBetweenTheFeatureAndTheAdmission(t *testing.T) {
 // The feature belongs to who applies it, too: what they say is not overridden.
 func TestAFeatureThatSomeoneElseOwns(t *testing.T) {
 	w := newWorld(t, oneByOne(onAdmission), candidate("a", featureOff))
-	owned := conflict("a").(*apierrors.StatusError) //nolint:errorlint // It was just made.
+	owned := conflict("a")
 	owned.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict}}
 	w.refuse = func(write string) error {
 		if write == "feature a" {
