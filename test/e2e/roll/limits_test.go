@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -36,10 +37,18 @@ func (h *rolls) keepsWithinLimits(ctx context.Context, s *suite.Scene, u *bed.Us
 	h.patchPool(ctx, s, u, tight, `{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}`)
 	h.NodesJoin(ctx, s, u, 6)
 	former, last := h.machines(ctx, s, u), h.lastOf(ctx, s, u, brokenPool)
-	h.Patch(ctx, s, u, `{"spec":{"rollout":{"maxConcurrent":"100%%","canary":"None"},"slo":{"onViolation":"Continue"}}}`)
+	// Nothing may be rolled until the cloud does not answer: half a second later, a Machine could have come before.
+	h.Patch(ctx, s, u, `{"spec":{"rollout":{"maxConcurrent":"0%%","canary":"None"},"slo":{"onViolation":"Continue"}}}`)
 	h.Flip(ctx, s, u)
-	h.beforeRoll(ctx, s, u)
+	h.WaitForCluster(ctx, s, u, "that its budget holds the roll", func(cluster *ucv1.Cluster) string {
+		ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition)
+		if cluster.Status.Step != ucv1.StepRoll || ready.Reason != ucv1.WaitingForBudgetReason {
+			return fmt.Sprintf("step %s: %s", cluster.Status.Step, ready.Message)
+		}
+		return ""
+	})
 	h.Cloud.AddFault(simcloud.Fault{Cluster: u.Options.Name, Method: "ListInstances", ErrorStatus: http.StatusServiceUnavailable})
+	h.Patch(ctx, s, u, `{"spec":{"rollout":{"maxConcurrent":"100%%"}}}`)
 	seen := &extremes{bounds: bounds}
 	stop := inBackground(ctx, func(ctx context.Context) { seen.watch(ctx, u) })
 	defer stop()
