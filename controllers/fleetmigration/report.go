@@ -2,6 +2,7 @@ package fleetmigration
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -50,6 +51,10 @@ func (p *pass) report(ctx context.Context) {
 	if p.reported == nil {
 		p.reported = map[types.UID]time.Time{}
 	}
+	gone := func(uid types.UID) bool { return p.seen.migrations[uid] == nil }
+	maps.DeleteFunc(p.reported, func(uid types.UID, _ time.Time) bool { return gone(uid) })
+	maps.DeleteFunc(p.forecasts.at, func(uid types.UID, _ time.Time) bool { return gone(uid) })
+	maps.DeleteFunc(p.forecasts.of, func(uid types.UID, _ *ucv1.FleetForecast) bool { return gone(uid) })
 	for i := range p.plan.Migrations {
 		planned := &p.plan.Migrations[i]
 		fm := p.seen.migrations[types.UID(planned.UID)]

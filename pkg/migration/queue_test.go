@@ -57,7 +57,7 @@ func TestWhatAQueueLooksLike(t *testing.T) {
 	g.Expect(decision.Queued).To(BeFalse(), "what is over in a moment is no queue")
 	g.Expect(decision.Wait.After).To(Equal(time.Second))
 	o.Turn = observation.Unknown[observation.Turn]("timeout")
-	g.Expect(Decide(o, noon()).Queued).To(BeFalse())
+	g.Expect(Decide(o, noon())).To(And(HaveField("Queued", false), HaveField("Unreached", true)), "nothing connects for it, either")
 }
 
 func TestWhoAwaitsItsTurn(t *testing.T) {

@@ -96,6 +96,13 @@ func waitsForItsTurn(cluster *ucv1.Cluster) bool {
 	return admitted != nil && admitted.Status != metav1.ConditionTrue && cluster.Status.StartedAt == nil && reachable == nil
 }
 
+// isQueued: it is ready as long as its turn is known not to have come, and Ready says no more than that.
+func isQueued(cluster *ucv1.Cluster) bool {
+	ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition)
+	return waitsForItsTurn(cluster) && ready != nil && (ready.Status != metav1.ConditionTrue ||
+		ready.Reason == ucv1.QueuedReason && meta.IsStatusConditionFalse(cluster.Status.Conditions, ucv1.AdmittedCondition))
+}
+
 // queued are the conditions of a cluster that waits for its turn. A look ahead says what ReadyToMigrate is, and
 // CloudLoopsAttended where it saw no leader.
 func queued() [][]string {
@@ -201,7 +208,7 @@ func checkPromises(o *objections, cluster *ucv1.Cluster) {
 	refused := meta.IsStatusConditionTrue(status.Conditions, ucv1.StalledCondition)
 	idle := (inTree || status.Step == ucv1.StepFinished) && !notSeen(status) && !refused && !unattended(status)
 	rolledBack := status.Step == ucv1.StepRolledBack // It is ready as long as KCM is seen to run the cloud loops.
-	queued := waitsForItsTurn(cluster)               // It is ready as long as its turn is known not to have come.
+	queued := isQueued(cluster)
 	o.unless(
 		ready == idle || rolledBack || queued || cluster.Spec.Paused || !cluster.DeletionTimestamp.IsZero(),
 		"Ready is %t at step %s",

@@ -23,6 +23,24 @@ func inTree() *ucv1.Cluster {
 	return c
 }
 
+// inQueue is a Cluster that waits for its turn.
+func inQueue() *ucv1.Cluster {
+	c := inTree()
+	c.Spec.Features.ExternalCloudProvider = new(true)
+	c.Status.Origin, c.Status.Step = ucv1.OriginMigrating, ucv1.StepAdmitted
+	for _, kind := range []string{
+		"CSIReady", "CloudControllerManagerReady", "HandoverCompleted", "PreflightPassed", "VolumeMigrationReady",
+		"MachineControllerConfigured", "MachineDeploymentsRolledOut", "NodesInitialized", "InTreeConfigurationRemoved",
+	} {
+		set(c, kind, metav1.ConditionFalse, "WaitingForEarlierStep")
+	}
+	set(c, "Ready", metav1.ConditionTrue, "Queued")
+	set(c, "Paused", metav1.ConditionFalse, "NotPaused")
+	set(c, "Admitted", metav1.ConditionFalse, "Queued")
+	set(c, "CSIKubeletMigrationCompleted", metav1.ConditionFalse, "CSIKubeletMigrationInProgress")
+	return c
+}
+
 // working is a Cluster of origin External that waits for its addons.
 func working() *ucv1.Cluster {
 	c := inTree()
@@ -57,6 +75,7 @@ func TestVerdictFollowsTheConditions(t *testing.T) {
 		want    kstatus.Status
 	}{
 		"ready is current":                         {inTree(), func(*ucv1.Cluster) {}, kstatus.CurrentStatus},
+		"queued is current":                        {inQueue(), func(*ucv1.Cluster) {}, kstatus.CurrentStatus},
 		"reconciling is in progress":               {working(), func(*ucv1.Cluster) {}, kstatus.InProgressStatus},
 		"a spec that was not looked at is waiting": {inTree(), func(c *ucv1.Cluster) { c.Generation = 3 }, kstatus.InProgressStatus},
 		"stalled has failed": {working(), func(c *ucv1.Cluster) {
@@ -112,6 +131,12 @@ func TestCheckerObjects(t *testing.T) {
 			meta.RemoveStatusCondition(&c.Status.Conditions, "Reconciling")
 			set(c, "Ready", metav1.ConditionTrue, "External")
 		}, "Ready is true at step Addons"},
+		"ready in a queue of which no one knows": {inQueue(), func(c *ucv1.Cluster) {
+			set(c, "Admitted", metav1.ConditionUnknown, "CouldNotLook")
+		}, "Ready is true at step Admitted"},
+		"more than queued in a queue": {inQueue(), func(c *ucv1.Cluster) {
+			set(c, "Ready", metav1.ConditionTrue, "Migrated")
+		}, "Ready is true at step Admitted"},
 		"no observedGeneration": {inTree(), func(c *ucv1.Cluster) { c.Status.ObservedGeneration = 0 }, "observedGeneration is 0"},
 		"a timeline without end": {inTree(), func(c *ucv1.Cluster) {
 			c.Status.Timeline = make([]ucv1.TimelineEntry, 81)
