@@ -113,8 +113,9 @@ type seen struct {
 
 func (r *Reconciler) observe(ctx context.Context) (seen, error) {
 	s := seen{migrations: map[types.UID]*ucv1.FleetMigration{}}
-	migrations, clusters := &ucv1.FleetMigrationList{}, &ucv1.ClusterList{}
-	if err := r.Live.List(ctx, migrations); err != nil {
+	clusters := &ucv1.ClusterList{}
+	migrations, err := r.readMigrations(ctx)
+	if err != nil {
 		return s, err
 	}
 	if err := r.Client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
@@ -142,6 +143,16 @@ func (r *Reconciler) observe(ctx context.Context) (seen, error) {
 	}
 	r.placer.Place(&s.Fleet)
 	return s, nil
+}
+
+// readMigrations live, where the cache has any: a manager without fleets asks for nothing.
+func (r *Reconciler) readMigrations(ctx context.Context) (*ucv1.FleetMigrationList, error) {
+	migrations := &ucv1.FleetMigrationList{}
+	if err := r.Client.List(ctx, migrations, client.UnsafeDisableDeepCopy); err != nil || len(migrations.Items) == 0 {
+		return migrations, err
+	}
+	live := &ucv1.FleetMigrationList{}
+	return live, r.Live.List(ctx, live)
 }
 
 func metadataOf(kind string) *metav1.PartialObjectMetadata {

@@ -19,17 +19,20 @@ import (
 // migrated when it is unknown, at the arguments of KCM, and at the other Clusters: two of one control plane would stop both when
 // one of them gets the feature. Whether KCM leads is asked by a look ahead only (attendInTree).
 func decideInTree(in pass.Input) Decision {
-	decision := Decision{Step: ucv1.StepInTree}
+	out := standsInTree(in)
+	return Decision{Step: ucv1.StepInTree, Wait: out.Wait, Failure: out.Failure}
+}
+
+// standsInTree holds when nothing that is seen without the user cluster is wrong.
+func standsInTree(in pass.Input) outcome.Outcome {
 	if in.UnknownProvider != "" {
-		decision.Failure = outcome.Fails(ucv1.NotSupportedReason, start.UnknownProvider(in)).Failure
-		return decision
+		return outcome.Fails(ucv1.NotSupportedReason, start.UnknownProvider(in))
 	}
 	out := runsInTree(in, in.InTree)
 	if shared, _ := start.CheckContenders(in); shared != nil && out.Failure == nil {
-		out = outcome.Fails(shared.Reason, shared.Text())
+		return outcome.Fails(shared.Reason, shared.Text())
 	}
-	decision.Wait, decision.Failure = out.Wait, out.Failure
-	return decision
+	return out
 }
 
 // runsInTree is what it takes to say of KCM that it runs the cloud loops, as far as its arguments tell. One that is scaled to 0

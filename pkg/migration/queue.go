@@ -19,8 +19,8 @@ func Queues(o observation.Observation) bool {
 // decideQueued is for a Cluster that waits for its turn: KCM runs the cloud loops meanwhile, as far as its arguments tell.
 func decideQueued(in pass.Input) Decision {
 	out := start.Admitted(in)
-	if loops := runsInTree(in, in.InTree); !loops.Holds {
-		out = loops
+	if stands := standsInTree(in); !stands.Holds {
+		out = stands
 	}
 	decision := stopAt(in, ucv1.StepAdmitted, out)
 	turn, known := in.Turn.Get()

@@ -36,6 +36,10 @@ func TestAClusterWaitsForItsTurn(t *testing.T) {
 			},
 			step: ucv1.StepAdmitted, fails: ucv1.LoopsOffAlreadyReason, says: []string{"waits for its turn", "spec.admission to Immediate"},
 		},
+		"nor while another Cluster names its control plane": {
+			given: queued, when: func(o *Observation) { o.Contenders = observation.Known([]string{"user-alpha/beta"}) },
+			step: ucv1.StepAdmitted, fails: ucv1.InputInvalidReason, says: []string{"beta"},
+		},
 		"when its origin was not recorded, that comes first": {
 			given: queued, when: func(o *Observation) { o.Cluster.Status.Origin = ucv1.OriginInTree },
 			step: ucv1.StepAdmitted, action: outcome.ActionRecord,
