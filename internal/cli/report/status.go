@@ -21,8 +21,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-const statusHelp = `Without a name: all Clusters, those that ask for a person first, each with how far it is. Of all
-namespaces, unless -n names one.
+const statusHelp = `Without a name: all Clusters, in groups by what is wrong, the worst first, each with how far it is. Of all
+namespaces, unless -n names one; of those that --selector and --field select.
 
 With a name: the steps of that Cluster, what it waits for, what a person has to do next, and what happened lately. NAME
 may be written NAMESPACE/NAME.
@@ -34,6 +34,7 @@ it looks every --interval, and says so.`
 type statusOptions struct {
 	management.Access
 	terminal.ScreenOptions
+	selection
 	output   string
 	watch    bool
 	interval time.Duration
@@ -52,6 +53,7 @@ func Status() *cobra.Command {
 	options.Access.Bind(command.Flags())
 	options.ScreenOptions.Bind(command.Flags())
 	flags := command.Flags()
+	options.bind(flags)
 	flags.StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
 	flags.BoolVarP(&options.watch, "watch", "w", false, "Go on, and print it again when it changed.")
 	flags.DurationVar(&options.interval, "interval", 2*time.Second, "How often --watch looks at most.")
@@ -65,6 +67,9 @@ func (o *statusOptions) run(ctx context.Context, out, notes io.Writer, name stri
 	}
 	if err := terminal.CheckOutput(o.output); err != nil {
 		return err
+	}
+	if err := o.parse(name, o.Namespace); err != nil {
+		return terminal.UsageError(err)
 	}
 	s, err := o.Screen(out, os.Getenv)
 	if err != nil {
@@ -114,7 +119,7 @@ func (o *statusOptions) look(ctx context.Context, c client.Client, host, name st
 		if err != nil {
 			return nil, err
 		}
-		report := newFleetReport(clusters)
+		report := newFleetReport(clusters, &o.selection)
 		return printed(report, func(out io.Writer, s terminal.Screen) error { return report.text(out, s, time.Now()) }), nil
 	}
 	cluster, err := o.Read(ctx, c, host, name)
@@ -128,7 +133,9 @@ func (o *statusOptions) look(ctx context.Context, c client.Client, host, name st
 // clusters may come from the API server's cache: a fleet that is watched must not load etcd.
 func (o *statusOptions) clusters(ctx context.Context, c client.Client) ([]ucv1.Cluster, error) {
 	list := &ucv1.ClusterList{}
-	options := &client.ListOptions{Namespace: o.Namespace, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+	options := &client.ListOptions{
+		Namespace: o.Namespace, LabelSelector: o.label, Raw: &metav1.ListOptions{ResourceVersion: "0"},
+	}
 	switch err := c.List(ctx, list, options); {
 	case apierrors.IsForbidden(err) && o.Namespace == "":
 		return nil, fmt.Errorf("list the Clusters of all namespaces; name one that you may read with -n: %w", err)

@@ -219,7 +219,9 @@ func fleet() []ucv1.Cluster {
 			"The migration is rolled back; KCM runs the cloud loops. It starts again at spec.handover.retryAfter when that is "+
 				"later than status.rollback.finishedAt and spec.handover.rollback is false.")),
 		clusterAt("xi", ucv1.OriginMigrating, ucv1.StepAdmitted, stands(metav1.ConditionTrue, ucv1.QueuedReason,
-			"FleetMigration north has queued the cluster in wave prod.")),
+			"FleetMigration north has queued the cluster in wave prod."), func(c *ucv1.Cluster) {
+			c.Status.Admission = &ucv1.AdmissionStatus{FleetMigration: "north", Wave: "prod", State: ucv1.AdmissionQueued}
+		}),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second),
 			stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
 				"Could not look at the fence: The API server of the user cluster does not answer.")),
@@ -227,6 +229,33 @@ func fleet() []ucv1.Cluster {
 			"psi", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(5*time.Minute),
 			stalls(ucv1.CloudLoopsUnattendedReason, loopsUnattended),
 		),
+	}
+}
+
+// manyTroubles is the fleet with troubles that several Clusters have: two with words of their own, two with the same, and five.
+func manyTroubles() []ucv1.Cluster {
+	clusters := append(fleet(), clusterAt("rho", ucv1.OriginInTree, ucv1.StepInTree,
+		stands(metav1.ConditionTrue, ucv1.InTreeReason, "The feature externalCloudProvider is off.")))
+	for _, name := range []string{"tau", "upsilon"} {
+		clusters = append(clusters, clusterAt(name, ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""),
+			stalls(ucv1.BreakerTrippedReason, "The last 2 Machines of MachineDeployment kube-system/pool-"+name[:1]+" did not become "+
+				"Nodes: the roll stops.")),
+			clusterAt(name+"-held", ucv1.OriginMigrating, ucv1.StepRoll, machines(1, 3, 2), byFence(""),
+				stands(metav1.ConditionFalse, ucv1.HeldByFleetReason, "FleetMigration north holds the roll.")))
+	}
+	for _, node := range []string{"a", "b", "c", "d", "e"} {
+		clusters = append(clusters, clusterAt("sigma-"+node, ucv1.OriginMigrating, ucv1.StepPreflight, foundNotReady(node),
+			stalls(ucv1.PreflightFailedReason, "1 finding blocks the migration: not Ready: Node "+node+".")))
+	}
+	return clusters
+}
+
+func foundNotReady(node string) func(*ucv1.Cluster) {
+	return func(c *ucv1.Cluster) {
+		c.Status.Preflight = &ucv1.PreflightStatus{
+			Blocking: 1,
+			Findings: []ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node " + node + "."}},
+		}
 	}
 }
 
@@ -249,7 +278,11 @@ func lookedAhead(c *ucv1.Cluster) {
 	})
 	c.Status.Preflight = &ucv1.PreflightStatus{
 		Blocking: 2, Warnings: 1,
-		Findings: []ucv1.PreflightFinding{{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node b."}},
+		Findings: []ucv1.PreflightFinding{
+			{ID: "NodeNotReady", Severity: "Blocking", Message: "Not Ready: Node b."},
+			{ID: "DisruptionBudgetNeverAllows", Severity: "Blocking", Message: "It never allows an eviction: default/web."},
+			{ID: "StoragePluginUnknown", Severity: "Warning", Message: "Unknown: example."},
+		},
 	}
 }
 

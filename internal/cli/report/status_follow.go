@@ -26,7 +26,9 @@ func (o *statusOptions) opener(name string) (func(context.Context) (watch.Interf
 	if err != nil {
 		return nil, err
 	}
-	options := &client.ListOptions{Namespace: o.Namespace, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+	options := &client.ListOptions{
+		Namespace: o.Namespace, LabelSelector: o.label, Raw: &metav1.ListOptions{ResourceVersion: "0"},
+	}
 	if name != "" {
 		if options.Namespace, err = o.ResolveNamespace(); err != nil {
 			return nil, err

@@ -2,13 +2,14 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 )
 
 // clusterState is a Cluster in one word.
@@ -46,12 +47,17 @@ func (c clusterState) words() string {
 
 // clusterReport is what status prints of a Cluster: nothing but what its status says.
 type clusterReport struct {
-	Cluster  string       `json:"cluster"`
-	Provider string       `json:"provider"`
-	Version  string       `json:"version"`
-	Origin   ucv1.Origin  `json:"origin,omitempty"`
-	State    clusterState `json:"state"`
-	Step     ucv1.Step    `json:"step,omitempty"`
+	Cluster  string      `json:"cluster"`
+	Provider string      `json:"provider"`
+	Version  string      `json:"version"`
+	Origin   ucv1.Origin `json:"origin,omitempty"`
+	// FleetMigration and Wave are those that queued or admitted it.
+	FleetMigration string       `json:"fleetMigration,omitempty"`
+	Wave           string       `json:"wave,omitempty"`
+	State          clusterState `json:"state"`
+	// Trouble is what is wrong, if anything is.
+	Trouble trouble   `json:"trouble,omitempty"`
+	Step    ucv1.Step `json:"step,omitempty"`
 	// Since it stands as State says.
 	Since      *metav1.Time        `json:"since,omitempty"`
 	StepsDone  int                 `json:"stepsDone"`
@@ -64,6 +70,8 @@ type clusterReport struct {
 	// ReadyToMigrate is the condition's status while the feature is off, Blocking what the last look found in the way.
 	ReadyToMigrate metav1.ConditionStatus `json:"readyToMigrate,omitempty"`
 	Blocking       string                 `json:"blocking,omitempty"`
+	// Findings are the identifiers of what blocks a migration that has not begun; of the worst, as many as the status has.
+	Findings []string `json:"findings,omitempty"`
 	*clusterDetails
 }
 
@@ -102,7 +110,26 @@ func newClusterReport(cluster *ucv1.Cluster) clusterReport {
 			report.Blocking = ahead.Message
 		}
 	}
+	if admission := status.Admission; admission != nil {
+		report.FleetMigration, report.Wave = admission.FleetMigration, admission.Wave
+	}
+	if report.Blocking != "" || report.Reason == ucv1.PreflightFailedReason {
+		report.Findings = blockingFindings(cluster)
+	}
+	report.Trouble = troubleOf(cluster, &report)
 	return report
+}
+
+func blockingFindings(cluster *ucv1.Cluster) []string {
+	ids := sets.New[string]()
+	if preflight := cluster.Status.Preflight; preflight != nil {
+		for _, finding := range preflight.Findings {
+			if finding.Severity == ucv1.FindingSeverity(observation.Blocking) {
+				ids.Insert(finding.ID)
+			}
+		}
+	}
+	return sets.List(ids)
 }
 
 // newClusterDetails is the long one.
@@ -193,30 +220,6 @@ func timesOf(timeline []ucv1.TimelineEntry, step ucv1.Step) (since, until *metav
 		}
 	}
 	return since, until
-}
-
-// fleetReport is what status prints without a name.
-type fleetReport struct {
-	Counts   map[clusterState]int `json:"counts"`
-	Clusters []clusterReport      `json:"clusters"`
-}
-
-// newFleetReport shows those that ask for a person first, then by name.
-func newFleetReport(clusters []ucv1.Cluster) *fleetReport {
-	report := &fleetReport{Counts: map[clusterState]int{}, Clusters: []clusterReport{}}
-	for i := range clusters {
-		one := newClusterReport(&clusters[i])
-		report.Clusters = append(report.Clusters, one)
-		report.Counts[one.State]++
-	}
-	order := clusterStates()
-	slices.SortFunc(report.Clusters, func(a, b clusterReport) int {
-		if by := slices.Index(order, a.State) - slices.Index(order, b.State); by != 0 {
-			return by
-		}
-		return strings.Compare(a.Cluster, b.Cluster)
-	})
-	return report
 }
 
 // progress of a Cluster is how many of its steps are done; at step Roll, its Machines count too.

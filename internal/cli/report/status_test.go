@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
@@ -30,7 +32,7 @@ func TestFleetForPeople(t *testing.T) {
 	for name, s := range screens() {
 		t.Run(name, func(t *testing.T) {
 			out := &bytes.Buffer{}
-			NewWithT(t).Expect(newFleetReport(fleet()).text(out, s, noon())).To(Succeed())
+			NewWithT(t).Expect(newFleetReport(manyTroubles(), &selection{}).text(out, s, noon())).To(Succeed())
 			expectGolden(t, "status/fleet-"+name+".txt", out.String())
 			expectWidth(t, s, out.String())
 		})
@@ -57,7 +59,7 @@ func TestColumnsOfAFleetStandStill(t *testing.T) {
 	s := terminal.Screen{Width: terminal.FileWidth, ASCII: true}
 	frame := func(clusters []ucv1.Cluster, now time.Time) []int {
 		out := &bytes.Buffer{}
-		g.Expect(newFleetReport(clusters).text(out, s, now)).To(Succeed())
+		g.Expect(newFleetReport(clusters, &selection{}).text(out, s, now)).To(Succeed())
 		var columns []int
 		for line := range strings.Lines(out.String()) {
 			if strings.HasPrefix(line, "  CLUSTER") {
@@ -98,7 +100,7 @@ func TestStatusForScripts(t *testing.T) {
 	for _, format := range []string{"json", "yaml"} {
 		t.Run(format, func(t *testing.T) {
 			g, out := NewWithT(t), &bytes.Buffer{}
-			g.Expect(terminal.Write(out, format, newFleetReport(fleet()[:3]), nil)).To(Succeed())
+			g.Expect(terminal.Write(out, format, newFleetReport(fleet()[:3], &selection{}), nil)).To(Succeed())
 			expectGolden(t, "status/fleet."+format, out.String())
 			out.Reset()
 			g.Expect(terminal.Write(out, format, newClusterDetails(one("gamma")), nil)).To(Succeed())
@@ -136,14 +138,101 @@ func TestStatesOfClusters(t *testing.T) {
 	}
 }
 
-func TestThoseWhoNeedAPersonComeFirst(t *testing.T) {
-	g, order := NewWithT(t), []clusterState{}
-	for _, cluster := range newFleetReport(fleet()).Clusters {
-		if len(order) == 0 || order[len(order)-1] != cluster.State {
-			order = append(order, cluster.State)
+// What no manager runs harms now; what has not begun can wait.
+func TestTheWorstTroubleComesFirst(t *testing.T) {
+	g, order := NewWithT(t), []trouble{}
+	report := newFleetReport(manyTroubles(), &selection{})
+	for i := range report.Clusters {
+		if len(order) == 0 || order[len(order)-1] != report.Clusters[i].Trouble {
+			order = append(order, report.Clusters[i].Trouble)
 		}
 	}
-	g.Expect(order).To(Equal(clusterStates()))
+	g.Expect(order).To(Equal(troubles()))
+
+	states := []clusterState{}
+	for i := range report.Clusters {
+		if one := &report.Clusters[i]; one.Trouble == noTrouble && !slices.Contains(states, one.State) {
+			states = append(states, one.State)
+		}
+	}
+	g.Expect(states).To(Equal(slices.DeleteFunc(clusterStates(), func(s clusterState) bool {
+		return s == needsYou || s == cannotLook || s == isPaused
+	})), "and those without trouble are in the order of their states")
+}
+
+func TestAGroupHasTheSameTroubleForTheSameReason(t *testing.T) {
+	g := NewWithT(t)
+	report, next := newFleetReport(manyTroubles(), &selection{}), 0
+	for _, group := range report.Groups {
+		for range group.Clusters {
+			g.Expect(groupOf(&report.Clusters[next]).key()).To(Equal(group.key()))
+			next++
+		}
+	}
+	g.Expect(report.Clusters[next].Trouble).To(Equal(noTrouble))
+	g.Expect(report.Groups).To(ContainElement(clusterGroup{
+		Trouble: findings, Reason: ucv1.PreflightFailedReason, Findings: []string{"NodeNotReady"}, Clusters: 5,
+	}))
+	found := slices.DeleteFunc(report.Groups, func(c clusterGroup) bool { return c.Trouble != findings })
+	g.Expect(found[0].Clusters).To(Equal(5), "of one trouble, what most have is first")
+}
+
+func TestStatusOfSelectedClusters(t *testing.T) {
+	for name, row := range map[string]struct {
+		field string
+		want  []string
+	}{
+		"by step":                  {"step=Roll", []string{"gamma", "alpha", "eta"}},
+		"by state, not":            {"step=Roll,state!=Paused", []string{"gamma", "alpha"}},
+		"by trouble":               {"trouble=CloudLoops", []string{"psi", "omega"}},
+		"by reason":                {"reason=WaitingForMachines", []string{"theta", "alpha"}},
+		"by FleetMigration":        {"fleetMigration=north,wave=prod", []string{"xi"}},
+		"by what has no value":     {"step=", []string{"lambda"}},
+		"by one Cluster with name": {"cluster=user-psi/psi", []string{"psi"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, selected, got := NewWithT(t), &selection{fields: row.field}, []string{}
+			g.Expect(selected.parse("", "")).To(Succeed())
+			for _, one := range newFleetReport(fleet(), selected).Clusters {
+				_, short, _ := strings.Cut(one.Cluster, "/")
+				got = append(got, short)
+			}
+			g.Expect(got).To(ConsistOf(row.want))
+		})
+	}
+}
+
+func TestStatusByLabels(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := management.NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	first, second := one("alpha"), one("beta")
+	first.Labels = map[string]string{"ring": "early"}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(first, second).Build()
+	options := &statusOptions{selection: selection{labels: "ring=early"}}
+	g.Expect(options.parse("", "")).To(Succeed())
+	clusters, err := options.clusters(t.Context(), c)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(clusters).To(HaveLen(1))
+	g.Expect(clusters[0].Name).To(Equal("alpha"))
+}
+
+func TestSelectionsThatAreRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		selected         selection
+		named, namespace string
+		message          string
+	}{
+		"a field that there is not": {selected: selection{fields: "status.step=Roll"}, message: `--field has no "status.step"; it has cluster, `},
+		"no selector of fields":     {selected: selection{fields: "step"}, message: "read --field: "},
+		"no selector of labels":     {selected: selection{labels: "a in b"}, message: "read --selector: "},
+		"a name, too":               {selected: selection{labels: "a=b"}, named: "alpha", message: "a NAME is one Cluster already"},
+		"a namespace, too":          {selected: selection{all: true}, namespace: "user-a", message: "exclude each other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(row.selected.parse(row.named, row.namespace)).To(MatchError(ContainSubstring(row.message)))
+		})
+	}
 }
 
 func TestStepsOfARollbackThatBeganAtTheFence(t *testing.T) {
@@ -157,10 +246,14 @@ func TestStepsOfARollbackThatBeganAtTheFence(t *testing.T) {
 
 func TestNoCluster(t *testing.T) {
 	g, out := NewWithT(t), &bytes.Buffer{}
-	g.Expect(newFleetReport(nil).text(out, terminal.Screen{Width: terminal.FileWidth}, noon())).To(Succeed())
+	g.Expect(newFleetReport(nil, &selection{}).text(out, terminal.Screen{Width: terminal.FileWidth}, noon())).To(Succeed())
 	g.Expect(out.String()).To(Equal("There is no Cluster here.\n"))
 	out.Reset()
-	g.Expect(terminal.Write(out, "json", newFleetReport(nil), func(io.Writer) error { return nil })).To(Succeed())
+	selected := &selection{labels: "wave=one"}
+	g.Expect(newFleetReport(nil, selected).text(out, terminal.Screen{Width: terminal.FileWidth}, noon())).To(Succeed())
+	g.Expect(out.String()).To(Equal("No Cluster here is selected.\n"))
+	out.Reset()
+	g.Expect(terminal.Write(out, "json", newFleetReport(nil, &selection{}), func(io.Writer) error { return nil })).To(Succeed())
 	g.Expect(out.String()).To(ContainSubstring(`"clusters": []`))
 }
 

@@ -5,13 +5,11 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
-	"github.com/ccm-migration/ccm-migration-controller/pkg/wording"
 )
 
 // tone of a state. The words say the same.
@@ -61,123 +59,6 @@ func (t stepState) sign(s terminal.Screen) string {
 		return s.Paint(terminal.Warn, "?")
 	default:
 		return s.Paint(terminal.Faint, s.Sign("·", "."))
-	}
-}
-
-// The widths of the columns of a fleet: none depends on what goes on, so that nothing jumps while it is watched.
-const (
-	stateWidth    = 12
-	stepWidth     = 21
-	barWidth      = 10
-	stepsWidth    = 5
-	machinesWidth = 9
-	ageWidth      = 4
-)
-
-// text prints the fleet for people.
-func (r *fleetReport) text(out io.Writer, s terminal.Screen, now time.Time) error {
-	text := &strings.Builder{}
-	if len(r.Clusters) == 0 {
-		_, err := io.WriteString(out, "There is no Cluster here.\n")
-		return err
-	}
-	r.head(text, s)
-	wide, name := s.Width >= terminal.FileWidth, r.nameWidth(s)
-	head := "  " + s.Cell("CLUSTER", name) + "  " + s.Cell("STATE", stateWidth) + "  " + s.Cell("STEP", stepWidth) + "  "
-	if wide {
-		head += s.Cell("STEPS", barWidth+1+stepsWidth) + "  " + s.Cell("MACHINES", machinesWidth) + "  "
-	} else {
-		head += s.Cell("STEPS", barWidth) + "  "
-	}
-	text.WriteString(s.Paint(terminal.Bold, head+"FOR") + "\n")
-	for i := range r.Clusters {
-		r.Clusters[i].line(text, s, now, name, wide)
-	}
-	r.foot(text)
-	_, err := io.WriteString(out, text.String())
-	return err
-}
-
-// head counts what there is.
-func (r *fleetReport) head(text *strings.Builder, s terminal.Screen) {
-	names := []string{}
-	for i := range r.Clusters {
-		if r.Clusters[i].Unattended != "" {
-			names = append(names, r.Clusters[i].Cluster)
-		}
-	}
-	if len(names) > 0 {
-		for _, line := range terminal.Wrap("No manager runs the cloud loops of: "+strings.Join(names, ", "), s.Width) {
-			text.WriteString(s.Paint(terminal.Bad, line) + "\n")
-		}
-	}
-	line := fmt.Sprintf("%d Clusters:", len(r.Clusters))
-	if len(r.Clusters) == 1 {
-		line = "1 Cluster:"
-	}
-	width, between := utf8.RuneCountInString(line), " "
-	for _, state := range clusterStates() {
-		count := r.Counts[state]
-		if count == 0 {
-			continue
-		}
-		part := fmt.Sprintf("%d %s", count, state.words())
-		if state == needsYou {
-			part = wording.Count(count, state.words(), "need you")
-		}
-		if width += len(between) + len(part); width > s.Width-1 {
-			line, width, between = line+"\n ", 1+len(part), " "
-		}
-		line += between + s.Paint(state.tone(), part)
-		between = s.Sign(" · ", ", ")
-	}
-	text.WriteString(line + "\n\n")
-}
-
-// nameWidth is what the longest name needs, as far as there is room.
-func (r *fleetReport) nameWidth(s terminal.Screen) int {
-	width := len("CLUSTER")
-	for i := range r.Clusters {
-		width = max(width, utf8.RuneCountInString(r.Clusters[i].Cluster))
-	}
-	others := 2 + 2 + stateWidth + 2 + stepWidth + 2 + barWidth + 2 + ageWidth
-	if s.Width >= terminal.FileWidth {
-		others += 1 + stepsWidth + machinesWidth + 2
-	}
-	return min(width, s.Width-others)
-}
-
-// line is one Cluster, and below it what is in the way when someone has to know.
-func (r *clusterReport) line(text *strings.Builder, s terminal.Screen, now time.Time, name int, wide bool) {
-	t := r.State.tone()
-	text.WriteString(s.Paint(t, r.State.sign(s)) + " " + s.Cell(r.Cluster, name) + "  " +
-		s.Paint(t, s.Cell(r.State.words(), stateWidth)) + "  ")
-	text.WriteString(s.Cell(orDash(string(r.Step)), stepWidth) + "  " + s.Paint(t, s.Bar(r.progress(), barWidth)))
-	if wide {
-		text.WriteString(" " + s.Cell(r.steps(), stepsWidth) + "  " + s.Cell(r.machines(), machinesWidth))
-	}
-	since := "-"
-	if !r.Since.IsZero() {
-		since = terminal.Age(now.Sub(r.Since.Time))
-	}
-	text.WriteString("  " + since + "\n")
-	switch {
-	case r.Unattended != "":
-		text.WriteString("  " + s.Paint(terminal.Bad, s.Sign("└ ", "- ")+s.Cut(r.Unattended, s.Width-4)) + "\n")
-	case r.State == needsYou, r.State == cannotLook:
-		text.WriteString("  " + s.Sign("└ ", "- ") + s.Cut(r.Reason+": "+r.Message, s.Width-4) + "\n")
-	case r.Blocking != "":
-		text.WriteString("  " + s.Sign("└ ", "- ") + s.Cut(r.Blocking, s.Width-4) + "\n")
-	}
-}
-
-// foot is what to run next.
-func (r *fleetReport) foot(text *strings.Builder) {
-	for i := range r.Clusters {
-		if one := &r.Clusters[i]; one.State == needsYou {
-			text.WriteString("\nWhat to do:  ccm-migration-controller why " + one.Cluster + "\n")
-			return
-		}
 	}
 }
 
