@@ -2,14 +2,11 @@ package fleet_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -17,6 +14,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/fleet/window"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/slo"
+	"github.com/ccm-migration/ccm-migration-controller/test/fleetlimits"
 )
 
 func TestStoriesOfOthers(t *testing.T) {
@@ -258,44 +256,14 @@ func TestLimitsThatCannotBeReadAdmitNoOne(t *testing.T) {
 
 // A status stays small at all limits, however many Clusters there are and however long their names are (argo-cd#24689).
 func TestAStatusStaysSmall(t *testing.T) {
-	g := NewWithT(t)
-	fm := openFleet()
-	fm.Spec.Waves = nil
-	for i := range 20 {
-		name := fmt.Sprintf("%s%02d", strings.Repeat("w", 38), i)
-		fm.Spec.Waves = append(fm.Spec.Waves, ucv1.Wave{
-			Name: name, ClusterSelector: selecting("wave", fmt.Sprint(i)), Approval: ucv1.WaveApprovalRequired,
-			MaxFailures: new(intstr.FromString("100%")), MaxConcurrency: new(intstr.FromInt32(1000)),
-		})
-		fm.Status.Waves = append(fm.Status.Waves, ucv1.WaveStatus{Name: name, OpenedAt: &metav1.Time{Time: noon()}})
-	}
-	for range 30 {
-		fm.Status.Timeline = append(fm.Status.Timeline, ucv1.FleetEvent{Kind: strings.Repeat("k", 64), Message: strings.Repeat("m", 256)})
-	}
-	for i := range 16 {
-		fm.Spec.Budgets = append(fm.Spec.Budgets, ucv1.FleetBudget{
-			Name: fmt.Sprintf("%s%02d", strings.Repeat("b", 38), i), Per: "value", MaxConcurrency: new(int32(10000)),
-		})
-	}
-	members := make([]fleet.Member, 0, 10000)
-	for i := range 10000 {
-		id := fmt.Sprintf("%05d", i)
-		m := member(strings.Repeat("n", 248)+id, "")
-		m.Namespace, m.UID = strings.Repeat("s", 58)+id, strings.Repeat("u", 58)+id
-		m.Labels = labels.Set{"wave": fmt.Sprint(i % 20), "value": strings.Repeat("v", 58) + id}
-		switch i % 3 {
-		case 0:
-			m = stalled(m, ago(time.Hour))
-		case 1:
-			m.Unreachable = ucv1.UnreachableReason
-		}
-		members = append(members, m)
-	}
-	plan := decide(fm, members...)
-	text, err := json.Marshal(plan.Migrations[0].Status)
+	g, fm := NewWithT(t), openFleet()
+	fm.Spec = fleetlimits.Spec()
+	fm.Status = fleetlimits.Status(fm.Spec, noon())
+	status := fleetlimits.Decide(fm, noon())
+	text, err := json.Marshal(status)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(plan.Migrations[0].Status.Admitting).To(HaveLen(fleet.AtOnce))
-	g.Expect(len(text)).To(BeNumerically("<", 64<<10))
+	g.Expect(status.Admitting).To(HaveLen(fleet.AtOnce))
+	g.Expect(len(text)).To(BeNumerically("<", fleetlimits.StatusBytes))
 	t.Logf("%d bytes", len(text))
 }
 

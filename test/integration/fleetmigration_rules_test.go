@@ -1,6 +1,8 @@
 package integration_test
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/test/fleetlimits"
 )
 
 // fleetOf has two waves, of which the first is for canaries.
@@ -138,4 +141,30 @@ func TestWhatOfAFleetMigrationStays(t *testing.T) {
 	closed := fm.DeepCopy()
 	closed.Spec.Waves = closed.Spec.Waves[:1]
 	g.Expect(suite.client.Update(t.Context(), closed)).To(Succeed())
+}
+
+// What the decision reports at its limits is accepted as it is, and stays small with what the API server adds.
+func TestTheStatusOfAFleetMigrationAtItsLimits(t *testing.T) {
+	t.Parallel()
+	g, now := NewWithT(t), time.Now().Truncate(time.Second)
+	fm := &ucv1.FleetMigration{ObjectMeta: metav1.ObjectMeta{Name: "limits"}, Spec: fleetlimits.Spec()}
+	g.Expect(suite.client.Create(t.Context(), fm)).To(Succeed())
+	t.Cleanup(func() { _ = suite.client.Delete(context.WithoutCancel(t.Context()), fm) })
+	decided := fm.DeepCopy()
+	decided.Status = fleetlimits.Status(fm.Spec, now)
+	decided.Status = fleetlimits.Decide(decided, now)
+	wanted := decided.Status.DeepCopy()
+	g.Expect(suite.client.Status().Update(t.Context(), decided)).To(Succeed())
+
+	stored := &ucv1.FleetMigration{}
+	g.Expect(suite.client.Get(t.Context(), client.ObjectKeyFromObject(fm), stored)).To(Succeed())
+	g.Expect(sizeOf(t, stored.Status)).To(And(Equal(sizeOf(t, wanted)), BeNumerically("<", fleetlimits.StatusBytes)))
+	t.Logf("status %d bytes, object %d bytes", sizeOf(t, stored.Status), sizeOf(t, stored))
+}
+
+func sizeOf(t *testing.T, object any) int {
+	t.Helper()
+	text, err := json.Marshal(object)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return len(text)
 }
