@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,7 @@ func New(options Options) (*Kubelet, error) {
 	// It speaks for all Nodes of a cluster, each of which has a kubelet of its own with 50 requests a second.
 	config := rest.CopyConfig(options.Config)
 	config.QPS, config.Burst = 200, 400
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return patient{next} })
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubelet of cluster %s: %w", options.Cluster, err)
