@@ -28,7 +28,7 @@ func (p *pass) admit(ctx context.Context) {
 	for i := range p.plan.Members {
 		m, planned := &p.seen.Members[i], &p.plan.Members[i]
 		wanted := planned.Admission(p.plan, m, p.now)
-		if wanted == nil || p.refused[wanted.UID] {
+		if wanted == nil || p.keptBack(wanted) {
 			continue
 		}
 		if wanted.State == ucv1.AdmissionQueued {
@@ -47,6 +47,13 @@ func (p *pass) admit(ctx context.Context) {
 			log.FromContext(ctx).Error(err, "The admission of a Cluster could not be written", "cluster", m.String())
 		}
 	}
+}
+
+// keptBack says that what was decided may not be written, because it does not stand in the status of its FleetMigration. A roll is
+// held all the same, unless the decision is older than the FleetMigration: that lets no Cluster start, and a halt must not wait.
+func (p *pass) keptBack(wanted *ucv1.AdmissionStatus) bool {
+	err, holds := p.refused[wanted.UID], wanted.Directive == ucv1.DirectiveHoldRoll
+	return err != nil && (!holds || apierrors.IsConflict(err) || apierrors.IsNotFound(err))
 }
 
 // write the admission, after the feature where that is set with it, which is after the claim: a Cluster that is claimed does not

@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	}
 	plan := fleet.Decide(seen.Fleet, now)
 	r.Metrics.Report(seen.Fleet, plan, now, r.Clock.Since(began))
-	p := &pass{Reconciler: r, seen: seen, plan: plan, now: now, refused: map[string]bool{}}
+	p := &pass{Reconciler: r, seen: seen, plan: plan, now: now, refused: map[string]error{}}
 	p.report(ctx)
 	p.admit(ctx)
 	if p.again == 0 || p.again > settles { // Nothing is urgent.

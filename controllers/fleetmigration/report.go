@@ -26,8 +26,8 @@ type pass struct {
 	seen seen
 	plan fleet.Plan
 	now  time.Time
-	// refused are the FleetMigrations whose status could not be written: none of their Clusters is written either.
-	refused map[string]bool
+	// refused are the FleetMigrations whose status could not be written, and why: none of their Clusters starts.
+	refused map[string]error
 	// again is when the next pass has to be at the latest; zero: when something changes.
 	again time.Duration
 }
@@ -65,7 +65,7 @@ func (p *pass) report(ctx context.Context) {
 		if err == nil {
 			continue
 		}
-		p.refused[planned.UID] = true
+		p.refused[planned.UID] = err
 		switch {
 		case apierrors.IsNotFound(err): // It is gone, and lets no Cluster start. Its deletion wakes the next pass.
 		case apierrors.IsConflict(err):

@@ -8,8 +8,10 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -90,6 +92,47 @@ func TestWhatAWriteThatFailsComesTo(t *testing.T) {
 			w.pass()
 			w.g.Expect(w.state("a")).To(Equal(ucv1.AdmissionAdmitted))
 			w.g.Expect(w.state("b")).To(Equal(ucv1.AdmissionQueued), "one may migrate at once")
+		})
+	}
+}
+
+// A halt that cannot be reported holds rolls all the same: that starts nothing. One that was decided of an older view does not.
+func TestAHaltHoldsRollsWhateverBecomesOfTheStatus(t *testing.T) {
+	for name, test := range map[string]struct {
+		with error
+		want ucv1.FleetDirective
+	}{
+		"the status is refused":                          {errKilled, ucv1.DirectiveHoldRoll},
+		"someone changed it meanwhile":                   {conflict("fm"), ucv1.DirectiveProceed},
+		"it is gone, and would never let the roll go on": {gone("fm"), ucv1.DirectiveProceed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			two := func(fm *ucv1.FleetMigration) {
+				fm.Spec.OnHalt, fm.Spec.Waves[0].MaxConcurrency = ucv1.HoldRollInFlight, new(intstr.FromInt32(2))
+			}
+			w := newWorld(t, oneByOne(two), candidate("a"), candidate("b"), candidate("c"))
+			w.pass()
+			w.pass()
+			w.g.Expect(w.state("b")).To(Equal(ucv1.AdmissionAdmitted))
+			for _, name := range []string{"a", "b"} {
+				w.starts(name)
+			}
+			failed := w.get("a")
+			meta.SetStatusCondition(&failed.Status.Conditions, metav1.Condition{
+				Type: ucv1.StalledCondition, Status: metav1.ConditionTrue, Reason: ucv1.BlockedMachinesReason,
+				LastTransitionTime: metav1.NewTime(w.clock.Now()),
+			})
+			w.g.Expect(w.client.Status().Update(t.Context(), failed)).To(Succeed())
+			w.clock.Step(time.Hour)
+			w.refuse = func(write string) error {
+				if write == "status fm" {
+					return test.with
+				}
+				return nil
+			}
+			w.pass()
+			w.g.Expect(w.get("b").Status.Admission.Directive).To(Equal(test.want))
+			w.g.Expect(w.state("c")).To(Equal(ucv1.AdmissionQueued))
 		})
 	}
 }

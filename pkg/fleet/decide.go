@@ -47,6 +47,7 @@ type run struct {
 	failures int
 	// held are those whose roll it holds.
 	held int32
+	back rollback
 }
 
 // Decide which Clusters may start now, and why the others may not. The fleet has been placed (Placer).

@@ -9,6 +9,7 @@ import (
 // direct says what is wanted of the Clusters that migrate in a FleetMigration.
 func (d *decision) direct(r *run) {
 	back := d.rollsBack(r)
+	d.countBack(r, back)
 	for _, i := range r.members {
 		m, p := &d.fleet.Members[i], &d.plan.Members[i]
 		switch {
@@ -89,9 +90,47 @@ func (d *decision) rollsBack(r *run) map[int]bool {
 	return back
 }
 
-// mayRollBack says that the FleetMigration let a Cluster go, in a wave that is rolled back, and that it is known to be before
-// its point of no return.
+// mayRollBack says that a Cluster is meant by spec.rollback, and that it is known to be before its point of no return.
 func (r *run) mayRollBack(m *Member, p *MemberPlan) bool {
-	return p.Wave >= 0 && slices.Contains(r.object.Spec.Rollback.Waves, r.waves[p.Wave].Name) && m.admitted() && m.BeforeNoReturn &&
+	return r.wantsBack(m, p) && m.admitted() && m.BeforeNoReturn
+}
+
+// wantsBack says that a Cluster is the FleetMigration's, in a wave that is rolled back.
+func (r *run) wantsBack(m *Member, p *MemberPlan) bool {
+	return p.Wave >= 0 && slices.Contains(r.object.Spec.Rollback.Waves, r.waves[p.Wave].Name) && m.Admission != nil &&
 		m.Admission.UID == string(r.object.UID)
+}
+
+// rollback is how far spec.rollback is.
+type rollback struct {
+	// done are rolled back, told are on their way, and waiting are kept from it by budgets.
+	done, told, waiting int
+	// staying go on, or stay migrated, because they are not known to be before their point of no return; examples names some.
+	staying  int
+	examples []string
+}
+
+func (d *decision) countBack(r *run, back map[int]bool) {
+	spec := r.object.Spec.Rollback
+	if spec == nil {
+		return
+	}
+	for _, i := range r.members {
+		m, p := &d.fleet.Members[i], &d.plan.Members[i]
+		switch {
+		case !r.wantsBack(m, p):
+		case m.RolledBack:
+			r.back.done++ // It waits in the queue again.
+		case !m.admitted():
+		case m.RollingBack, back[i]:
+			r.back.told++
+		case m.BeforeNoReturn && !m.done():
+			r.back.waiting++
+		case !m.done(), spec.Scope == ucv1.RollbackAll:
+			r.back.staying++
+			r.back.examples = append(r.back.examples, m.String())
+		}
+	}
+	slices.Sort(r.back.examples)
+	r.back.examples = r.back.examples[:min(len(r.back.examples), shownExamples)]
 }

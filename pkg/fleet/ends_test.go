@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -271,4 +272,42 @@ func TestDirectives(t *testing.T) {
 			NewWithT(t).Expect(decide(fm, test.member).Members[0].Directive).To(Equal(test.want))
 		})
 	}
+}
+
+// A person who rolls a wave back sees how far it is, and which Clusters stay.
+func TestARollbackSaysWhatStays(t *testing.T) {
+	fm := openFleet()
+	fm.Spec.Rollback = &ucv1.FleetRollback{Waves: []string{"canary"}, Scope: ucv1.RollbackInFlight}
+	fm.Status.Halt = &ucv1.FleetHalt{Reason: ucv1.MaxFailuresExceededReason, Message: "Too many.", At: metav1.NewTime(noon())}
+	migrates := admitted(member("migrates", "canary"), ago(time.Hour))
+	before := migrates
+	before.Name, before.UID, before.BeforeNoReturn = "before", "uid-before", true
+	back := admitted(member("back", "canary"), ago(time.Hour))
+	back.RolledBack, back.StartedAt, back.Admission.State = true, time.Time{}, ucv1.AdmissionQueued
+	going := admitted(member("going", "canary"), ago(time.Hour))
+	going.RollingBack = true
+	done := succeeded(member("done", "canary"), ago(time.Hour))
+	other := admitted(member("other", "prod"), ago(time.Hour))
+	ready := func(members ...fleet.Member) (*metav1.Condition, []metav1.Condition) {
+		conditions := decide(fm, members...).Migrations[0].Status.Conditions
+		return meta.FindStatusCondition(conditions, ucv1.ReadyCondition), conditions
+	}
+
+	g := NewWithT(t)
+	said, conditions := ready(migrates, before, back, going, done, other)
+	g.Expect(said.Reason).To(Equal(ucv1.FleetRollsBackReason))
+	g.Expect(said.Message).To(Equal("spec.rollback: 1 Cluster is rolled back, 2 on the way, and 0 waiting for a budget; 1 not rolled " +
+		"back, because not known to be before the point of no return, such as user/migrates."))
+	g.Expect(meta.IsStatusConditionTrue(conditions, ucv1.ReconcilingCondition)).To(BeTrue())
+	g.Expect(meta.IsStatusConditionTrue(conditions, ucv1.HaltedCondition)).To(BeTrue(), "it goes on being halted")
+
+	fm.Spec.Rollback.Scope = ucv1.RollbackAll
+	said, _ = ready(back, done)
+	g.Expect(said.Message).To(HaveSuffix("such as user/done. Remove spec.rollback: no Cluster is admitted until then."))
+
+	fm.Spec.Rollback.Scope = ucv1.RollbackInFlight
+	said, conditions = ready(back, done)
+	g.Expect(said.Message).To(Equal("spec.rollback: 1 Cluster is rolled back, 0 on the way, and 0 waiting for a budget. " +
+		"Remove spec.rollback: no Cluster is admitted until then."))
+	g.Expect(meta.IsStatusConditionTrue(conditions, ucv1.ReconcilingCondition)).To(BeFalse(), "nothing goes on by itself")
 }

@@ -84,6 +84,8 @@ func (r *run) verdict() verdict {
 				"to let it go: what has not started goes on waiting for another FleetMigration.",
 				wording.Count(int(r.waiting()+r.held), "Cluster waits", "Clusters wait"), ucv1.FleetReleaseAnnotation),
 		}
+	case r.object.Spec.Rollback != nil:
+		return r.back.verdict()
 	case r.plan.Halt != nil:
 		return verdict{stalled: true, reason: r.plan.Halt.Reason, message: r.plan.Halt.Message}
 	case r.plan.FirstWaveEmpty:
@@ -108,4 +110,19 @@ func (r *run) verdict() verdict {
 		reconciling: true, reason: ucv1.FleetRunningReason,
 		message: fmt.Sprintf("Wave %s: %s Clusters succeeded.", r.plan.Status.Wave, r.plan.Status.Summary),
 	}
+}
+
+// verdict of a rollback, which a person began in a halt or without one, and which a person ends.
+func (b rollback) verdict() verdict {
+	going := b.told + b.waiting
+	message := fmt.Sprintf("spec.rollback: %s rolled back, %d on the way, and %d waiting for a budget.",
+		wording.Count(b.done, "Cluster is", "Clusters are"), b.told, b.waiting)
+	if b.staying > 0 {
+		message = fmt.Sprintf("%s; %d not rolled back, because not known to be before the point of no return, such as %s.",
+			strings.TrimSuffix(message, "."), b.staying, strings.Join(b.examples, ", "))
+	}
+	if going == 0 {
+		message += " Remove spec.rollback: no Cluster is admitted until then."
+	}
+	return verdict{reconciling: going > 0, reason: ucv1.FleetRollsBackReason, message: message}
 }

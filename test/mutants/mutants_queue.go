@@ -6,9 +6,12 @@ func admissions() []mutant {
 		return of(fleetControllerPackage, "admission", name, function, how)
 	}
 	return []mutant{
-		ofAdmission("a Cluster is admitted after a status that was refused", "pass.admit", without("refused")),
+		ofAdmission("a Cluster is admitted after a status that was refused", "pass.admit", without("keptBack")),
 		ofAdmission("a Cluster is admitted by a FleetMigration that is gone", "pass.report",
-			does("refused", "p.refused[planned.UID] = !apierrors.IsNotFound(err)")),
+			does("refused", "if !apierrors.IsNotFound(err) {\np.refused[planned.UID] = err\n}")),
+		ofAdmission("a halt holds no roll where the status is refused", "pass.keptBack", does("holds", "err, holds := p.refused[wanted.UID], false")),
+		ofAdmission("a decision older than the FleetMigration holds rolls", "pass.keptBack", without("IsConflict")),
+		ofAdmission("a FleetMigration that is gone holds rolls", "pass.keptBack", without("IsNotFound")),
 		ofAdmission("a definition that drops what is being admitted is not noticed", "pass.stored", always("len")),
 		ofAdmission("an admission is written over a newer Cluster", "applied", skips("SetResourceVersion")),
 		ofAdmission("an admission is written to another Cluster of the name", "applied", skips("SetUID")),

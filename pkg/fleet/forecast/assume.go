@@ -21,7 +21,9 @@ func (s *simulation) assume() {
 		}
 		stale := !m.LookedAt.IsZero() && !s.now.Before(m.LookedAt.Add(believed))
 		if stale || !m.Blocking.IsKnown() {
-			unseen++
+			if m.StartedAt.IsZero() {
+				unseen++ // What has started is past its findings.
+			}
 			m.Blocking = observation.Known(false)
 		}
 		m.LookedAt = time.Time{} // It is looked at again before that is too old.
