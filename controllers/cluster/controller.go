@@ -195,7 +195,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.pendingTimeline.take(key)
 	r.panics.forget(key)
 	r.Suspects.forget(key)
-	r.Metrics.stands(key, nil)
+	r.Metrics.standing.gone(key)
 	r.lookout().end(key)
 	r.Planner.forget(key)
 	r.Observer.gone(key)

@@ -101,21 +101,6 @@ func TestReadyToMigrateStandsBetweenTheLooks(t *testing.T) {
 	g.Expect(never.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.ReadyToMigrateCondition)))
 }
 
-func TestClustersAreCountedByReadyToMigrate(t *testing.T) {
-	g, o := NewWithT(t), newTold(t)
-	of := func(status metav1.ConditionStatus) []metav1.Condition {
-		return []metav1.Condition{{Type: ucv1.ReadyToMigrateCondition, Status: status}}
-	}
-	metrics := o.reconciler.Metrics
-	metrics.stands(keyOf(1), of(metav1.ConditionFalse))
-	metrics.stands(keyOf(2), of(metav1.ConditionFalse))
-	metrics.stands(keyOf(2), of(metav1.ConditionTrue))
-	metrics.stands(keyOf(3), nil)
-	g.Expect([]float64{metrics.countReady("False"), metrics.countReady("True"), metrics.countReady("Unknown")}).To(
-		Equal([]float64{1, 1, 0}),
-	)
-}
-
 // fleetOf looks ahead at so many clusters, seen for the first time at one moment, for two days, and counts looks and requests an
 // hour.
 func fleetOf(clusters, perLook int, limits LookAheadLimits) (looked, requests [48]int) {

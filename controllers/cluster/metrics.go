@@ -3,13 +3,9 @@ package cluster
 import (
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
@@ -28,17 +24,13 @@ type Metrics struct {
 	// missing has a value once the definition was looked at.
 	missing *prometheus.GaugeVec
 
-	mu sync.Mutex
-	// unattended and ready are the Clusters by how they stand: those whose loops no manager runs, and condition ReadyToMigrate.
-	unattended map[client.ObjectKey]struct{}
-	ready      map[client.ObjectKey]string
+	standing *standing
 }
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
-		unattended: map[client.ObjectKey]struct{}{},
-		ready:      map[client.ObjectKey]string{},
+		standing: newStanding(),
 		looks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ccm_migration_look_ahead_total", Help: "Looks at user clusters whose feature is off, by whether the user cluster " +
 				"was reached.",
@@ -66,18 +58,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 				"and result.",
 		}, []string{"indicator", "result"}),
 	}
-	unattended := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "ccm_migration_clusters_unattended", Help: "Clusters whose cloud loops no manager runs: condition CloudLoopsAttended " +
-			"is False.",
-	}, m.countUnattended)
-	collectors := []prometheus.Collector{m.actions, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, unattended}
-	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
-		collectors = append(collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "ccm_migration_clusters_ready_to_migrate", Help: "Clusters whose feature is off, by the status of condition " +
-				"ReadyToMigrate.",
-			ConstLabels: prometheus.Labels{"status": string(status)},
-		}, func() float64 { return m.countReady(string(status)) }))
-	}
+	collectors := []prometheus.Collector{m.actions, m.failures, m.steps, m.samples, m.looks, m.lookRequests, m.missing, m.standing}
 	for _, collector := range collectors {
 		if err := registry.Register(collector); err != nil {
 			return nil, err
@@ -94,20 +75,6 @@ func (m *Metrics) acted(kind outcome.ActionKind, err error) {
 	m.actions.WithLabelValues(string(kind), result).Inc()
 }
 
-// stands notes how a Cluster stands in a pass, also where nothing is written because it stood so before.
-func (m *Metrics) stands(key client.ObjectKey, conditions []metav1.Condition) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.unattended, key)
-	delete(m.ready, key)
-	if meta.IsStatusConditionFalse(conditions, ucv1.CloudLoopsAttendedCondition) {
-		m.unattended[key] = struct{}{}
-	}
-	if ready := meta.FindStatusCondition(conditions, ucv1.ReadyToMigrateCondition); ready != nil {
-		m.ready[key] = string(ready.Status)
-	}
-}
-
 // DefinitionLacks notes how many fields the definition of Clusters lacks.
 func (m *Metrics) DefinitionLacks(fields int) { m.missing.WithLabelValues().Set(float64(fields)) }
 
@@ -115,23 +82,6 @@ func (m *Metrics) DefinitionLacks(fields int) { m.missing.WithLabelValues().Set(
 func (m *Metrics) looked(requests int64) {
 	m.looks.WithLabelValues(strconv.FormatBool(requests > 0)).Inc()
 	m.lookRequests.WithLabelValues().Add(float64(requests))
-}
-
-func (m *Metrics) countReady(status string) (count float64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, stands := range m.ready {
-		if stands == status {
-			count++
-		}
-	}
-	return count
-}
-
-func (m *Metrics) countUnattended() float64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return float64(len(m.unattended))
 }
 
 func (m *Metrics) stalled(reason string) { m.failures.WithLabelValues(reason).Inc() }

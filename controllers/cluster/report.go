@@ -39,7 +39,7 @@ func (p reporter) report(ctx context.Context, s *scope) error {
 	s.Pending = p.pending.take(key)
 	before := s.Cluster.Status
 	after := status.Compute(&s.Pass)
-	p.metrics.stands(key, after.Conditions)
+	p.metrics.standing.stands(key, &after)
 	if equality.Semantic.DeepEqual(before, after) {
 		return p.keepRecord(ctx, s, after.Facts)
 	}
