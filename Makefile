@@ -75,8 +75,8 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster conformance-addons control-planes oldest-handover across-minors command-lines \
-	kcm-releases e2e-volumes e2e-vcsim fleet-demo
+EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -187,6 +187,10 @@ verify-images: ## Ask the registries, which have to be reachable, for every imag
 large-cluster: binaries-test ## Migrate a cluster of 5,000 Nodes, 20,000 Pods and 5,000 PersistentVolumes.
 	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeHealthyCluster' ./test/integration
 
+.PHONY: large-queue
+large-queue: binaries-test ## Count the requests of 200 Clusters that wait in a queue and cannot be connected to.
+	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeQueue' ./test/integration
+
 .PHONY: mutants
 mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.
 	go run ./test/mutants $(ARGS)
@@ -195,6 +199,7 @@ mutants: binaries-demo ## Break each safety rule on purpose and show that a test
 lint: ## Lint all modules.
 	$(TOOL) golangci-lint run ./...
 	cd test/ocm && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
+	cd test/prometheus && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
 	@# The flags of hack/binaries.sh, so that both share the build cache; the linter itself is built without them.
 	cd test/kubernetes && linter=$$($(TOOL) -n golangci-lint) && GOFLAGS="$$GOFLAGS -trimpath -buildvcs=false" \
 		"$$linter" run --config=$(CURDIR)/.golangci.yml ./...

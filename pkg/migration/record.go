@@ -40,9 +40,10 @@ func resolved(origin ucv1.Origin) bool {
 	return origin == ucv1.OriginMigrating || origin == ucv1.OriginExternal
 }
 
-// withoutOutput leaves out what nothing reads back.
+// withoutOutput leaves out what nothing reads back. When a cluster is looked at is no fact of it, and changes with each look.
 func withoutOutput(facts ucv1.Facts) ucv1.Facts {
 	kept := *facts.DeepCopy()
+	kept.LookAhead = nil
 	if kept.Handover != nil {
 		kept.Handover.Stage, kept.Handover.Proof, kept.Handover.PointOfNoReturn = "", nil, nil
 	}

@@ -117,8 +117,14 @@ func TestTheOverlayForNamespacesBindsNothingOfANamespaceClusterWide(t *testing.T
 	g.Expect(bound).To(BeNumerically(">", 2))
 }
 
-// startManager runs the manager as the identity until the test is over.
+// startManager runs the manager with the rights of the overlay for some namespaces.
 func startManager(t *testing.T, arguments ...string) {
+	t.Helper()
+	startManagerAs(t, &clientcmdapi.AuthInfo{Token: "admin", Impersonate: namespacedIdentity}, arguments...)
+}
+
+// startManagerAs runs the manager as the identity until the test is over.
+func startManagerAs(t *testing.T, identity *clientcmdapi.AuthInfo, arguments ...string) {
 	t.Helper()
 	g, serving := NewWithT(t), suite.management.plane.GetAPIServer().SecureServing
 	file := clientcmdapi.NewConfig()
@@ -126,7 +132,7 @@ func startManager(t *testing.T, arguments ...string) {
 		Server:                   serving.URL("https", "/").String(),
 		CertificateAuthorityData: serving.CA,
 	}
-	file.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: "admin", Impersonate: namespacedIdentity}
+	file.AuthInfos["manager"] = identity
 	file.Contexts["manager"], file.CurrentContext = &clientcmdapi.Context{Cluster: "management", AuthInfo: "manager"}, "manager"
 	folder := t.TempDir()
 	kubeconfig, log := filepath.Join(folder, "kubeconfig"), &strings.Builder{}

@@ -123,13 +123,14 @@ func (w *world) observeBy(catalogue *provider.Catalogue) {
 	w.reconciler.Planner = cluster.NewPlanner(observer, w.manager, w.registry, w.clock)
 }
 
+// managerIdentity is the manager's in the management cluster.
+const managerIdentity = "system:serviceaccount:ccm-migration-system:ccm-migration-controller-manager"
+
 // managerClient is what config/default gives the manager; a rule that is missing there fails a test here.
 func managerClient(t *testing.T, through *requests) client.Client {
 	t.Helper()
 	config := suite.management.as("admin")
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:ccm-migration-system:ccm-migration-controller-manager",
-	}
+	config.Impersonate = rest.ImpersonationConfig{UserName: managerIdentity}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		through.next = next
 		return through
