@@ -49,8 +49,8 @@ func (p *pass) admit(ctx context.Context) {
 	}
 }
 
-// keptBack says that what was decided may not be written, because it does not stand in the status of its FleetMigration. A roll is
-// held all the same, unless the decision is older than the FleetMigration: that lets no Cluster start, and a halt must not wait.
+// keptBack says that what was decided may not be written, because it does not stand in the status of its FleetMigration. A roll
+// is held all the same, unless the decision is older than the FleetMigration: that starts no Cluster, and a halt must not wait.
 func (p *pass) keptBack(wanted *ucv1.AdmissionStatus) bool {
 	err, holds := p.refused[wanted.UID], wanted.Directive == ucv1.DirectiveHoldRoll
 	return err != nil && (!holds || apierrors.IsConflict(err) || apierrors.IsNotFound(err))

@@ -30,6 +30,9 @@ const (
 	settles = time.Second
 	// retries is the longest time until what failed is tried again.
 	retries = time.Minute
+	// decidesAgain is the longest time between two passes while there is a FleetMigration, so that an alert can tell a manager that
+	// decides no more from a fleet in which nothing happens.
+	decidesAgain = 15 * time.Minute
 	// reports is the least time between two statuses of a FleetMigration that differ in counts only.
 	reports = 10 * time.Second
 )

@@ -25,7 +25,7 @@ type standing struct {
 	all []*prometheus.Desc
 
 	clusters, ofWaves, nodes, waiting, states, halted, stalled, progress, forecast, decided *prometheus.Desc
-	budgetLimit, budgetUsed, windowOpen, windowChange                                       *prometheus.Desc
+	budgetLimit, budgetUsed, windowOpen, windowChange, failures, failuresLimit, deadline    *prometheus.Desc
 
 	mu    sync.Mutex
 	shown []prometheus.Metric
@@ -52,6 +52,9 @@ func newStanding() *standing {
 	s.windowOpen = of("window_open", "1 while a window is open and nothing is excluded; the window is empty where there are none.",
 		"window")
 	s.windowChange = of("window_next_change_timestamp_seconds", "When a window opens or closes next.", "window")
+	s.failures = of("failures", "Failed Clusters of a wave that no person has looked at (spec.failures.countSince).", "wave")
+	s.failuresLimit = of("failures_limit", "How many of them a wave may have; one more halts the FleetMigration.", "wave")
+	s.deadline = of("progress_deadline_seconds", "How long a Cluster may take from its admission on before it counts as failed.")
 	s.halted = of("halted", "1 while a FleetMigration is halted, 0 otherwise.", "reason")
 	s.stalled = of("stalled", "1 while a FleetMigration needs a person, 0 otherwise.", "reason")
 	s.progress = of("last_progress_timestamp_seconds", "When a Cluster was last admitted or completed, or a wave opened or passed.")
@@ -83,6 +86,7 @@ func (s *standing) show(f fleet.Fleet, plan fleet.Plan, now time.Time) {
 	t.expose(next, s)
 	for i := range plan.Migrations {
 		s.exposeMigration(next, &plan.Migrations[i], t.progress[i])
+		next.set(s.deadline, f.Migrations[i].Deadline().Seconds(), plan.Migrations[i].Name)
 		for _, b := range plan.Migrations[i].Budgets { // A plan has the 20 fullest.
 			unit := "clusters"
 			if f.Migrations[i].BudgetCountsNodes(b.Name) {
@@ -105,6 +109,8 @@ func (s *standing) exposeMigration(next *exposition, r *fleet.MigrationPlan, pro
 		} {
 			next.is(s.states, r.Waves[w].State == state, r.Name, r.Waves[w].Name, string(state))
 		}
+		next.set(s.failures, float64(r.Waves[w].Failures), r.Name, r.Waves[w].Name)
+		next.set(s.failuresLimit, float64(r.Waves[w].MaxFailures), r.Name, r.Waves[w].Name)
 	}
 	open := meta.FindStatusCondition(r.Status.Conditions, ucv1.WindowOpenCondition)
 	excluded := open != nil && open.Reason == ucv1.ExcludedReason

@@ -315,3 +315,23 @@ func TestSeriesDoNotGrowWithTheFleet(t *testing.T) {
 	}
 	NewWithT(t).Expect(series(2000)).To(HaveLen(len(series(200))))
 }
+
+// An alert sees failures before they halt the fleet, and how long a Cluster may take.
+func TestFailuresBesideTheirLimit(t *testing.T) {
+	t.Parallel()
+	g, b := NewWithT(t), newBench(t)
+	fm := fleetOf("uid")
+	fm.Spec.Failures.ProgressDeadlineSeconds = new(int32(7200))
+	b.fms = []*ucv1.FleetMigration{fm}
+	members := []fleet.Member{stalled(member("one", "canary"), noon().Add(-time.Hour)), queued(member("two", "canary"))}
+	b.report(members...)
+	g.Expect(b.values()).To(And(
+		HaveKeyWithValue("fleet_failures fleet_migration=fleet wave=canary", 1.),
+		HaveKeyWithValue("fleet_failures_limit fleet_migration=fleet wave=canary", 1.),
+		HaveKeyWithValue("fleet_failures_limit fleet_migration=fleet wave=prod", 0.),
+		HaveKeyWithValue("fleet_progress_deadline_seconds fleet_migration=fleet", 7200.),
+	))
+	fm.Spec.Failures.CountSince = &metav1.Time{Time: noon()}
+	b.report(members...)
+	g.Expect(b.values()).To(HaveKeyWithValue("fleet_failures fleet_migration=fleet wave=canary", 0.), "a person looked at it")
+}

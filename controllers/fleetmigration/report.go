@@ -43,6 +43,9 @@ func (p *pass) result() ctrl.Result {
 	if !p.plan.WakeAt.IsZero() {
 		p.lookAfter(max(settles, p.plan.WakeAt.Sub(p.Clock.Now())))
 	}
+	if len(p.plan.Migrations) > 0 {
+		p.lookAfter(decidesAgain)
+	}
 	return ctrl.Result{RequeueAfter: p.again}
 }
 

@@ -81,6 +81,17 @@ func TestADeletedFleetMigrationIsKept(t *testing.T) {
 	}
 }
 
+// An alert tells a manager that decides no more from a fleet in which nothing happens.
+func TestItIsDecidedAgainWhileThereIsAFleetMigration(t *testing.T) {
+	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) { fm.Spec.Mode = ucv1.FleetHold }))
+	for range 3 {
+		w.g.Expect(w.pass().RequeueAfter).To(And(BeNumerically(">", 0), BeNumerically("<=", 15*time.Minute)))
+	}
+	w.g.Expect(w.writes).To(BeEmpty())
+	alone := newWorld(t)
+	alone.g.Expect(alone.pass().RequeueAfter).To(BeZero(), "and not without one")
+}
+
 // No one would tell a Cluster to go on whose FleetMigration is gone.
 func TestAReleasedFleetMigrationLetsRollsGoOn(t *testing.T) {
 	w := newWorld(t, oneByOne(released, excluded), candidate("a", held))

@@ -36,6 +36,10 @@ func (r *run) stopped() string {
 
 // halt is latched: it stands until a person says that they have looked at what began before.
 func (d *decision) halt(r *run) {
+	for w := range r.waves {
+		wave := &r.waves[w]
+		wave.plan.Failures, wave.plan.MaxFailures = wave.failures, (limit{wave.MaxFailures}).of(wave.base(), false, "0")
+	}
 	if latched := r.object.Status.Halt; latched != nil && !r.forgiven(latched.At.Time) {
 		r.plan.Halt = latched
 		return
@@ -46,7 +50,7 @@ func (d *decision) halt(r *run) {
 	failures := r.object.Spec.Failures
 	for w := range r.waves {
 		wave := &r.waves[w]
-		if most := (limit{wave.MaxFailures}).of(wave.base(), false, "0"); wave.failures > most {
+		if most := wave.plan.MaxFailures; wave.failures > most {
 			d.haltFor(r, ucv1.MaxFailuresExceededReason, fmt.Sprintf("%s of wave %s, and %d may.",
 				wording.Count(wave.failures, "failed Cluster", "failed Clusters"), wave.Name, most),
 				func(p *MemberPlan) bool { return p.Wave == w })

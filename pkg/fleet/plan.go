@@ -156,4 +156,6 @@ type WavePlan struct {
 	Gate *ucv1.GateStatus
 	// SoaksUntil is when it passes if all stays as it is.
 	SoaksUntil time.Time
+	// Failures that no person has looked at, and MaxFailures that halt it when there is one more.
+	Failures, MaxFailures int
 }
