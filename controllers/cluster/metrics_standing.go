@@ -13,8 +13,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// standing is how the Clusters stood at their last pass. Every count has a series, also where it is 0, so that an alert that looks
-// at it can end; but a reason has one only while a Cluster has it.
+// standing is how the Clusters stood at their last pass. Every count has a series, also where it is 0, so that an alert can end;
+// but a reason has one only while a Cluster has it.
 type standing struct {
 	unattended, ready, reachable, stalled, oldest *prometheus.Desc
 

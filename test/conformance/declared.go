@@ -15,6 +15,7 @@ import (
 type Checker struct {
 	conditions map[string]bool
 	reasons    map[string]bool
+	argo       *Argo
 }
 
 // New reads the declarations from the repository that the working directory is in.
@@ -23,7 +24,11 @@ func New() (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{conditions: map[string]bool{}, reasons: map[string]bool{}}
+	argo, err := NewArgo()
+	if err != nil {
+		return nil, fmt.Errorf("read what Argo CD takes: %w", err)
+	}
+	c := &Checker{conditions: map[string]bool{}, reasons: map[string]bool{}, argo: argo}
 	files, err := filepath.Glob(filepath.Join(root, "api", "v1alpha1", "*.go"))
 	if err != nil {
 		return nil, fmt.Errorf("list the source of the API: %w", err)

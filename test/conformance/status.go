@@ -19,17 +19,26 @@ const maxMessage = 1024
 
 // Verdict is what kstatus, and so Flux, says of the Cluster.
 func Verdict(cluster *ucv1.Cluster) (kstatus.Status, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(cluster)
+	object, err := asTools(cluster)
 	if err != nil {
-		return kstatus.UnknownStatus, fmt.Errorf("convert Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
+		return kstatus.UnknownStatus, err
 	}
-	object := &unstructured.Unstructured{Object: content}
-	object.SetGroupVersionKind(ucv1.GroupVersion().WithKind("Cluster"))
 	result, err := kstatus.Compute(object)
 	if err != nil {
 		return kstatus.UnknownStatus, fmt.Errorf("compute the verdict of Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 	}
 	return result.Status, nil
+}
+
+// asTools have the Cluster that know nothing of its kind.
+func asTools(cluster *ucv1.Cluster) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("convert Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(ucv1.GroupVersion().WithKind("Cluster"))
+	return object, nil
 }
 
 // Objections are all points in which the status breaks a promise; none is what a test wants. The Cluster has to be as
@@ -40,6 +49,7 @@ func (c *Checker) Objections(cluster *ucv1.Cluster) []string {
 	checkSet(o, cluster)
 	checkSummary(o, cluster)
 	checkVerdict(o, cluster)
+	c.checkArgo(o, cluster)
 	checkPromises(o, cluster)
 	checkBounds(o, cluster.Status)
 	return *o

@@ -51,7 +51,7 @@ func fleets() []mutant {
 		ofFleet("5 halts", "failures of a wave do not halt", "decision.halt", never("failures most")),
 		ofFleet("5 halts", "no reason halts at once", "decision.haltAtOnce", never("Contains reasons")),
 		ofFleet("12 rollback", "what stays in a rollback is not told", "decision.countBack", skips("staying")),
-		ofFleet("12 rollback", "a rollback that has ended goes on", "rollback.verdict", does("going", "going := b.told + b.done + 1")),
+		ofFleet("12 rollback", "a rollback that has ended goes on", "rollback.verdict", does("going told", "going := b.told + b.done + 1")),
 		ofFleet("6 resume", "a halt of the fleet ends by itself", "decision.halt", never("latched")),
 		ofFleet("6 resume", "what a person looked at halts again", "run.forgiven", returns("began", "false")),
 		ofFleet("7 claims", "a claim ends with its FleetMigration", "Gate", returns("admission FleetMigration", "Obstacle{}")),

@@ -9,7 +9,7 @@ func admissions() []mutant {
 		ofAdmission("a Cluster is admitted after a status that was refused", "pass.admit", without("keptBack")),
 		ofAdmission("a Cluster is admitted by a FleetMigration that is gone", "pass.report",
 			does("refused", "if !apierrors.IsNotFound(err) {\np.refused[planned.UID] = err\n}")),
-		ofAdmission("a halt holds no roll where the status is refused", "pass.keptBack", does("holds", "err, holds := p.refused[wanted.UID], false")),
+		ofAdmission("a halt holds no roll where the status is refused", "pass.keptBack", does("holds refused", "err, holds := p.refused[wanted.UID], false")),
 		ofAdmission("a decision older than the FleetMigration holds rolls", "pass.keptBack", without("IsConflict")),
 		ofAdmission("a FleetMigration that is gone holds rolls", "pass.keptBack", without("IsNotFound")),
 		ofAdmission("a definition that drops what is being admitted is not noticed", "pass.stored", always("len")),
