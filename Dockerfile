@@ -8,6 +8,7 @@ RUN go mod download
 COPY *.go ./
 COPY api/ api/
 COPY controllers/ controllers/
+COPY docs/runbooks/ docs/runbooks/
 COPY internal/ internal/
 COPY pkg/ pkg/
 COPY webhooks/ webhooks/
