@@ -20,7 +20,7 @@ func TestInTreePool(t *testing.T) {
 	for _, machine := range w.machines() {
 		w.Expect(machine.Finalizers).To(ConsistOf(machines.InstanceFinalizer, machines.NodeFinalizer))
 		w.Expect(machine.Status.NodeRef.Name).To(Equal(machine.Name))
-		w.Expect(*machine.Spec.ProviderID).To(Equal("simcloud://alpha/" + machine.Name))
+		w.Expect(machine.Spec.ProviderID).To(BeNil(), "it is the Node's")
 		node := &corev1.Node{}
 		w.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: machine.Name}, node)).To(Succeed())
 		w.Expect(tainted(node)).To(BeFalse())

@@ -11,23 +11,25 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/boot"
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
-// node is the Machine's Node, nil if there is none: the real one knows it by its providerID, and else by an address of the
-// instance, whatever its name and labels are, and whoever had that address before.
+// node is the Machine's Node, nil if there is none: the real one knows it by the instance's providerID, and else by an address of
+// the instance, whatever its name and labels are, and whoever had that address before.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L1064 (getNode)
-func (r *machineReconciler) node(ctx context.Context, machine *machines.Machine) (*corev1.Node, error) {
+func (r *machineReconciler) node(ctx context.Context, instance *cloud.Instance) (*corev1.Node, error) {
 	nodes := &corev1.NodeList{}
 	if err := r.client.List(ctx, nodes); err != nil {
 		return nil, fmt.Errorf("list Nodes: %w", err)
 	}
 	for _, is := range []func(corev1.Node) bool{
 		func(node corev1.Node) bool {
-			return machine.Spec.ProviderID != nil && strings.EqualFold(node.Spec.ProviderID, *machine.Spec.ProviderID)
+			return strings.EqualFold(node.Spec.ProviderID, instance.ProviderID)
 		},
 		func(node corev1.Node) bool {
-			return slices.ContainsFunc(internalOf(machine.Status.Addresses), func(address string) bool {
+			return slices.ContainsFunc(internalOf(boot.Internal(instance.Addresses)), func(address string) bool {
 				return slices.Contains(internalOf(node.Status.Addresses), address)
 			})
 		},
@@ -64,8 +66,10 @@ func (r *machineReconciler) own(ctx context.Context, machine *machines.Machine, 
 
 // awaitNode waits until the instance's Node can be told. A Machine of a MachineSet that has none for too long is made again.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L956 (joinClusterTimeout)
-func (r *machineReconciler) awaitNode(ctx context.Context, machine *machines.Machine) (ctrl.Result, error) {
-	node, err := r.node(ctx, machine)
+func (r *machineReconciler) awaitNode(
+	ctx context.Context, machine *machines.Machine, instance *cloud.Instance,
+) (ctrl.Result, error) {
+	node, err := r.node(ctx, instance)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

@@ -151,7 +151,7 @@ func (r *machineReconciler) boot(ctx context.Context, machine *machines.Machine)
 	if err := r.registerNode(ctx, machine, instance); err != nil {
 		return ctrl.Result{}, err
 	}
-	return r.awaitNode(ctx, machine)
+	return r.awaitNode(ctx, machine, instance)
 }
 
 // registerNode is what the kubelet does, once.
@@ -196,9 +196,6 @@ func (r *machineReconciler) created(
 	instance *cloud.Instance,
 ) (ctrl.Result, error) {
 	err := r.change(ctx, machine, "note the instance of", func() {
-		if machine.Spec.ProviderID == nil {
-			machine.Spec.ProviderID = new(instance.ProviderID)
-		}
 		machine.Status.Phase = "Provisioning"
 		machine.Status.InstanceCreatedAt = new(metav1.NewMicroTime(r.clock.Now()))
 		machine.Status.NodeRef = nil
