@@ -128,7 +128,7 @@ test)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race memory simulation kubernetes ocm prometheus parts parts-race integration fuzz mutants e2e)
+	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -189,6 +189,7 @@ run_group() {
 	simulation) go_test "${short[@]}" -exec="$collect_hardly" -timeout=15m "${simulation[@]}" -args -seeds="$seeds" ;;
 	kubernetes) (in_kubernetes) ;;
 	ocm) (in_module test/ocm) ;;
+	gitops) (in_module test/gitops) ;;
 	prometheus) (in_module test/prometheus) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
