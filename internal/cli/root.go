@@ -2,6 +2,8 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +19,12 @@ import (
 )
 
 // Command is the root command.
-func Command() *cobra.Command {
+func Command() *cobra.Command { return command(connect) }
+
+func command(connect connector) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ccm-migration-controller",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: calledAs(os.Args[0])},
 		Short:         "Moves user clusters from the in-tree cloud provider to an external one.",
 		SilenceUsage:  true,
 		SilenceErrors: false,
@@ -39,8 +44,20 @@ func Command() *cobra.Command {
 		register.Command(),
 		render.Command(),
 		report.Status(),
+		versionCommand(),
 		render.Versions(),
 		report.Why(),
 	)
+	complete(root, connect)
 	return root
+}
+
+// calledAs is how a person calls the program: kubectl runs kubectl-ccm_migration for kubectl ccm-migration.
+// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/#names-with-dashes-and-underscores
+func calledAs(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".exe")
+	if plugin, is := strings.CutPrefix(name, "kubectl-"); is {
+		return "kubectl " + strings.ReplaceAll(plugin, "_", "-")
+	}
+	return "ccm-migration-controller"
 }

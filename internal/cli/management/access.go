@@ -22,22 +22,34 @@ const Timeout = 15 * time.Second
 
 // Access is the way of a command into the management cluster: the current kubeconfig, as kubectl takes it.
 type Access struct {
-	Namespace  string
-	kubeconfig string
+	Namespace           string
+	kubeconfig, context string
+}
+
+// AccessOf is the way that flags which Bind made name.
+func AccessOf(flags *pflag.FlagSet) *Access {
+	of := func(name string) string {
+		if flag := flags.Lookup(name); flag != nil {
+			return flag.Value.String()
+		}
+		return ""
+	}
+	return &Access{Namespace: of("namespace"), kubeconfig: of("kubeconfig"), context: of("context")}
 }
 
 // Bind the flags of the way.
 func (m *Access) Bind(flags *pflag.FlagSet) {
-	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's current "+
+	flags.StringVarP(&m.Namespace, "namespace", "n", "", "Namespace of the Cluster; default is that of the kubeconfig's "+
 		"context.")
 	// Not the one that controller-runtime registers with Go's own flags: all commands of a process would share it.
 	flags.StringVar(&m.kubeconfig, "kubeconfig", "", "Path of a kubeconfig; default is $KUBECONFIG, and then ~/.kube/config.")
+	flags.StringVar(&m.context, "context", "", "Context of the kubeconfig; default is its current one.")
 }
 
 func (m *Access) config() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = m.kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: m.context})
 }
 
 // NewScheme has the kinds that commands and the manager read and write.

@@ -10,9 +10,9 @@ import (
 // reconnects is how long a reader waits until it tries to reach the API server again.
 const reconnects = 200 * time.Millisecond
 
-// patient has readers wait while there is no API server to connect to. A Kubelet stands for those of all Nodes, and that of a new
-// Node is a new process, which reads at once; the watches of a Kubelet have seen the API server go before, and would wait for up to
-// 30 seconds with client-go's reflector:
+// patient has readers wait while there is no API server to connect to. A Kubelet stands for those of all Nodes, and that of a
+// new Node is a new process, which reads at once; the watches of a Kubelet have seen the API server go before, and would wait
+// for up to 30 seconds with client-go's reflector:
 // https://github.com/kubernetes/client-go/blob/v0.36.4/tools/cache/reflector.go#L60
 type patient struct{ next http.RoundTripper }
 

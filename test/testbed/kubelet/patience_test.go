@@ -57,6 +57,9 @@ func TestAReaderThatIsStoppedWaitsNoMore(t *testing.T) {
 	cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example/api", nil)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = patient{&away{err: syscall.ECONNREFUSED, fails: 1000}}.RoundTrip(request)
+	response, err := patient{&away{err: syscall.ECONNREFUSED, fails: 1000}}.RoundTrip(request)
+	if err == nil {
+		err = response.Body.Close()
+	}
 	g.Expect(err).To(MatchError(syscall.ECONNREFUSED))
 }
