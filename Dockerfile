@@ -7,6 +7,7 @@ RUN go mod download
 
 COPY *.go ./
 COPY api/ api/
+COPY config/ config/
 COPY controllers/ controllers/
 COPY docs/runbooks/ docs/runbooks/
 COPY internal/ internal/

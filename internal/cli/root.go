@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/credentials"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fence"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/leadermigration"
@@ -44,6 +45,7 @@ func command(connect connector) *cobra.Command {
 		register.Command(),
 		render.Command(),
 		report.Status(),
+		credentials.Command(),
 		versionCommand(),
 		render.Versions(),
 		report.Why(),

@@ -46,10 +46,10 @@ func troubleOf(cluster *ucv1.Cluster, r *clusterReport) trouble {
 		return cloudLoops
 	case r.Reason == ucv1.BreakerTrippedReason, r.Reason == ucv1.CanaryFailedReason:
 		return breaker
+	case stalled && r.Reason != ucv1.PreflightFailedReason:
+		return failed
 	case r.Blocking != "", r.Reason == ucv1.PreflightFailedReason:
 		return findings
-	case stalled:
-		return failed
 	case meta.IsStatusConditionPresentAndEqual(conditions, ucv1.ReadyCondition, metav1.ConditionUnknown):
 		return notLooked
 	case r.State == isPaused, r.Reason == ucv1.HeldByFleetReason:

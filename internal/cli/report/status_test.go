@@ -160,6 +160,14 @@ func TestTheWorstTroubleComesFirst(t *testing.T) {
 	})), "and those without trouble are in the order of their states")
 }
 
+// What cannot go on by itself is worse than what a look found, too.
+func TestAFailureOutweighsFindings(t *testing.T) {
+	c := clusterAt("delta", ucv1.OriginInTree, ucv1.StepInTree, lookedAhead, stalls(ucv1.LoopsOffAlreadyReason, "No cloud loop runs."))
+	report := newClusterReport(&c)
+	NewWithT(t).Expect(report.Blocking).NotTo(BeEmpty())
+	NewWithT(t).Expect(report.Trouble).To(Equal(failed))
+}
+
 func TestAGroupHasTheSameTroubleForTheSameReason(t *testing.T) {
 	g := NewWithT(t)
 	report, next := newFleetReport(manyTroubles(), &selection{}), 0

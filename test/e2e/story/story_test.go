@@ -81,6 +81,10 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriori
 		expectUpgrade(ctx, story.Bed, "alpha")
 	}, NodeTimeout(suite.SpecTime))
 
+	It("a person writes new credentials of the manager", func(ctx SpecContext) {
+		expectNewCredentials(ctx, story)
+	}, NodeTimeout(suite.SpecTime))
+
 	It("every status is one that other tools understand", func(SpecContext) {
 		verdicts.ExpectGood(suite.ThisSpec())
 	}, NodeTimeout(suite.SpecTime))
