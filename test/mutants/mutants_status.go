@@ -6,7 +6,7 @@ func statuses() []mutant {
 	return []mutant{
 		of(statusPackage, rule, "what a user cluster says is shown as it is", "Compute", skips("neutral")),
 		of(terminalPackage, rule, "JSON says to a terminal what it is told", "encode", instead("escaped", "out.String()")),
-		of(cliPackage, rule, "an error says to a terminal what it is told", "Command", skips("SetErr")),
+		of(cliPackage, rule, "an error says to a terminal what it is told", "command", skips("SetErr")),
 		of(reportPackage, rule, "a command does what a spec says", "quotes.quote", always("MatchString value")),
 		of(reportPackage, rule, "why does not say what a pause does not stop", "pausedCondition", always("said ConditionTrue")),
 		of(statusPackage, rule, "a pause stops a roll, it says", "pausedMessage", always("rollsOn")),
