@@ -268,7 +268,7 @@ func (u *UserCluster) controlPlaneFiles() (map[string][]byte, error) {
 	}
 	for name, path := range map[string]string{
 		"kubeconfig": u.Files().ControllerManagerKubeconfig, "sa.key": u.Files().ServiceAccountKey, "ca.crt": u.Files().CA,
-		webhookCertificate: u.Files().ServerCert, webhookKey: u.Files().ServerKey,
+		"ca.key": u.Files().CAKey, webhookCertificate: u.Files().ServerCert, webhookKey: u.Files().ServerKey,
 	} {
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err != nil {
@@ -294,6 +294,7 @@ func (u *UserCluster) kcm() workload {
 		"--kubeconfig=/etc/testbed/kubeconfig", "--authentication-kubeconfig=/etc/testbed/kubeconfig",
 		"--authorization-kubeconfig=/etc/testbed/kubeconfig", "--bind-address=$(POD_IP)", "--secure-port=10257",
 		"--service-account-private-key-file=/etc/testbed/sa.key", "--root-ca-file=/etc/testbed/ca.crt",
+		"--cluster-signing-cert-file=/etc/testbed/ca.crt", "--cluster-signing-key-file=/etc/testbed/ca.key",
 		"--use-service-account-credentials=true", "--cluster-name=kubernetes",
 		"--allocate-node-cidrs=true", "--cluster-cidr=10.244.0.0/16", "--controllers=*,bootstrapsigner,tokencleaner",
 		"--leader-elect=" + strconv.FormatBool(!u.Options.WithoutElection), "--leader-elect-lease-duration=" + lease.String(),
