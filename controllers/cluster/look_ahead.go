@@ -122,25 +122,25 @@ func (l lookout) observe(ctx context.Context, s *scope) {
 	if one.session == nil {
 		one.session, one.connection = l.userClusters.Look(ctx, s.Cluster)
 	}
-	s.session, s.Observed.Connection, s.Observed.Look = one.session, one.connection, observation.LookDone
-	if one.session == nil {
-		// Thousands may be out of reach: of the rest, nothing is read but whether KCM runs at all, which needs no user cluster.
-		s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
-		l.observer.observeControlPlane(ctx, s)
-		return
-	}
+	s.session, s.Observed.Connection = one.session, one.connection
 	l.observer.observeManagement(ctx, s)
 	l.observer.observeControlPlane(ctx, s)
 	l.observer.userCluster.observeForLook(ctx, s)
 	l.observer.observeMachineController(ctx, s)
 	l.observer.userCluster.observeFindings(ctx, s, ucv1.Facts{Origin: ucv1.OriginMigrating})
-	if migration.AwaitsLeader(s.Observed, s.Now) && s.Now.Sub(one.startedAt) < lookPatience {
+	s.Observed.Look = observation.LookDone
+	// Where there is no way in, no patience shows a leader, and others would wait for the turn.
+	if s.session != nil && migration.AwaitsLeader(s.Observed, s.Now) && s.Now.Sub(one.startedAt) < lookPatience {
 		s.Observed.Look = observation.LookGoesOn
 	}
 }
 
 // observeForLook reads what the start of a migration rests on, and nothing of what comes after it.
 func (u userClusterObserver) observeForLook(ctx context.Context, s *scope) {
+	if s.session == nil {
+		s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
+		return
+	}
 	s.Observed.Machines = s.session.Machines.Observe(ctx)
 	s.Observed.Nodes = s.session.Facts.Nodes(ctx)
 	s.Observed.CCMLease = s.session.Leases.Lease(ctx, s.identity.LeaseNamespace, s.identity.LeaseName)

@@ -310,4 +310,5 @@ func TestARollbackSaysWhatStays(t *testing.T) {
 	g.Expect(said.Message).To(Equal("spec.rollback: 1 Cluster is rolled back, 0 on the way, and 0 waiting for a budget. " +
 		"Remove spec.rollback: no Cluster is admitted until then."))
 	g.Expect(meta.IsStatusConditionTrue(conditions, ucv1.ReconcilingCondition)).To(BeFalse(), "nothing goes on by itself")
+	g.Expect(meta.IsStatusConditionTrue(conditions, ucv1.StalledCondition)).To(BeTrue(), "a person has to act")
 }

@@ -124,5 +124,5 @@ func (b rollback) verdict() verdict {
 	if going == 0 {
 		message += " Remove spec.rollback: no Cluster is admitted until then."
 	}
-	return verdict{reconciling: going > 0, reason: ucv1.FleetRollsBackReason, message: message}
+	return verdict{reconciling: going > 0, stalled: going == 0, reason: ucv1.FleetRollsBackReason, message: message}
 }

@@ -6,8 +6,10 @@ import (
 
 	kstatus "github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -258,4 +260,27 @@ func TestAnInTreeClusterIsReadyOnlyWithAKCMThatRunsTheLoops(t *testing.T) {
 	w.pass()
 	g.Expect(w.condition("Ready")).To(And(HaveField("Reason", "InTree"), HaveField("Message", ContainSubstring("is scaled to 0"))))
 	w.expectVerdict(kstatus.CurrentStatus)
+}
+
+// A control plane that sleeps answers no one: that is told, although no user cluster was reached, and is no failure.
+func TestALookAtAControlPlaneThatSleeps(t *testing.T) {
+	t.Parallel()
+	g, w := NewWithT(t), inTreeWorld(t)
+	w.look()
+	g.Expect(w.status().LookAhead.Leader).To(Equal(ucv1.LeaderLeads))
+	kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(t) })(w)
+	deployments := &appsv1.DeploymentList{}
+	g.Expect(suite.client.List(t.Context(), deployments, client.InNamespace(w.namespace))).To(Succeed())
+	for _, deployment := range deployments.Items {
+		deployment.Spec.Replicas = new(int32(0))
+		g.Expect(suite.client.Update(t.Context(), &deployment)).To(Succeed())
+		for _, pod := range w.pods(deployment.Name) {
+			w.forceDelete(&pod)
+		}
+	}
+	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
+	w.pass()
+	g.Expect(w.status().LookAhead.Leader).To(Equal(ucv1.LeaderHibernated))
+	g.Expect(w.condition(ucv1.ReadyToMigrateCondition).Message).NotTo(ContainSubstring("it was not looked at"),
+		"what needs no user cluster was looked at")
 }
