@@ -140,14 +140,14 @@ func (w *world) loseCredentials() {
 func (w *world) loseCloudConfig() {
 	w.t.Helper()
 	g := NewWithT(w.t)
-	user := w.userSnapshot()
+	user := w.withoutLeaseRight()
 	for _, data := range []map[string][]byte{nil, {"token": []byte(confidential)}} {
 		w.secret("cloud-config", data)
 		w.passes(3)
 		g.Expect(w.condition("Ready").Status).NotTo(Equal(metav1.ConditionTrue))
 		g.Expect(w.condition("Ready").Message).To(ContainSubstring("Secret " + w.namespace + "/cloud-config"))
 	}
-	g.Expect(cmp.Diff(user, w.userSnapshot())).To(BeEmpty(), "nothing is decided")
+	g.Expect(cmp.Diff(user, w.withoutLeaseRight())).To(BeEmpty(), "nothing is decided")
 	w.secret("cloud-config", simcloudConfig())
 }
 
