@@ -44,6 +44,11 @@ HAZARDS ?=
 hazards: binaries-demo ## Make what preflight warns of on purpose, and see whether that happens.
 	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(SEEDED) $(ARGS)
 
+HELM = $$(go tool -modfile=$(CURDIR)/hack/tools/release/go.mod -n helm)
+.PHONY: chart-demo
+chart-demo: binaries-demo ## Play the demo with a manager that Helm installed from the chart.
+	$(BIN)/testbed demo --helm="$(HELM)" $(SEEDED) $(ARGS)
+
 .PHONY: fleet-demo
 fleet-demo: binaries-demo ## Move eight user clusters in waves, with a halt, an approval, and a window that closes in the middle.
 	$(BIN)/testbed fleet $(SEEDED) $(ARGS)
@@ -76,7 +81,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status

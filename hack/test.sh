@@ -59,6 +59,8 @@ classify() {
 	test/integration) integration+=("$package") ;;
 	test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;
+	# It needs Helm, which takes minutes to build.
+	test/chart) [[ $tier != all ]] || parts+=("$package") ;;
 	test/*)
 		if is_suite "$package"; then
 			if [[ $tier != test ]] || grep -q 'suite\.Core' "${package#"$module/"}"/*_test.go; then

@@ -40,10 +40,10 @@ func run(args []string) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(args[0], providersFolder), 0o755); err != nil {
-		return err
-	}
 	for path, content := range documents {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(args[0], path)), 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(filepath.Join(args[0], path), []byte(content), 0o644); err != nil {
 			return err
 		}

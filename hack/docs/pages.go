@@ -27,10 +27,15 @@ func pages() (map[string]map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	values, err := chartValues(chartFolder)
+	if err != nil {
+		return nil, err
+	}
 	return map[string]map[string]string{
-		"docs/metrics.md":  metrics,
-		"README.md":        {"providers": providerMatrix(provider.New())},
-		"docs/versions.md": {"version rules": commonVersionRules()},
+		chartFolder + "/README.md": {"values": values},
+		"docs/metrics.md":          metrics,
+		"README.md":                {"providers": providerMatrix(provider.New())},
+		"docs/versions.md":         {"version rules": commonVersionRules()},
 		"docs/migration.md": {
 			"steps of Migrating": steps(ucv1.OriginMigrating), "steps of External": steps(ucv1.OriginExternal), "steps back": stepsBack(),
 		},

@@ -43,6 +43,8 @@ type Options struct {
 	ReleasesDir string
 	// ConfigDir is the config/ folder of the project.
 	ConfigDir string
+	// Helm is the program that installs the manager from the project's chart; config/ is applied when it is empty.
+	Helm string
 	// LeaseDuration of the user clusters' controller managers.
 	LeaseDuration time.Duration
 	// SampleInterval is how often the loops of each manager are read; twice a second when it is zero.

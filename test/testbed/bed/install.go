@@ -17,10 +17,9 @@ import (
 
 const managerNamespace = "ccm-migration-system"
 
-// InstallManager applies config/default-self-managed, as in production but for what loopback addresses make necessary:
-// one replica that listens on its own address, and webhooks that are reached by URL.
+// InstallManager applies config/default-self-managed, or installs the chart, as in production but for what loopback addresses
+// make necessary: one replica that listens on its own address, and webhooks that are reached by URL.
 func (b *Bed) InstallManager() error {
-	b.options.Progress("installing the manager from config/default-self-managed")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -29,7 +28,19 @@ func (b *Bed) InstallManager() error {
 	if err := listener.Close(); err != nil {
 		return err
 	}
-	if err := b.applyKustomization(b.Client, "default-self-managed", func(object *unstructured.Unstructured) error {
+	install := b.applyManager
+	if b.options.Helm != "" {
+		install = b.installChart
+	}
+	if err := install(port); err != nil {
+		return err
+	}
+	return b.WaitForDeployment(managerNamespace, "ccm-migration-controller-manager")
+}
+
+func (b *Bed) applyManager(port int) error {
+	b.options.Progress("installing the manager from config/default-self-managed")
+	return b.applyKustomization(b.Client, "default-self-managed", func(object *unstructured.Unstructured) error {
 		switch object.GetKind() {
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			return useURL(object, port)
@@ -37,10 +48,7 @@ func (b *Bed) InstallManager() error {
 			return adaptManager(object, port, b.options.Waits)
 		}
 		return nil
-	}); err != nil {
-		return err
-	}
-	return b.WaitForDeployment(managerNamespace, "ccm-migration-controller-manager")
+	})
 }
 
 func useURL(object *unstructured.Unstructured, port int) error {
@@ -67,25 +75,34 @@ func adaptManager(object *unstructured.Unstructured, port int, waits string) err
 	container := containers[0].(map[string]any)
 	container["image"] = Image("ccm-migration-controller")
 	container["command"] = []any{"ccm-migration-controller"}
-	container["args"] = append(
-		container["args"].([]any),
-		"--health-probe-bind-address=$(POD_IP):8081",
-		"--metrics-bind-address=$(POD_IP):8443",
-		"--webhook-host=localhost",
-		"--webhook-port="+strconv.Itoa(port),
-		"--allow-user-cluster-addresses=127.0.0.0/8",
-		"--max-unmanaged-starts=1000", // A suite starts many at once.
-	)
-	if waits != "" {
-		container["args"] = append(container["args"].([]any), "--unsafe-waits="+waits)
-	}
-	container["env"] = append(container["env"].([]any), map[string]any{
-		"name": "POD_IP", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}},
-	})
+	container["args"] = append(container["args"].([]any), loopbackArguments(port, waits)...)
+	container["env"] = append(container["env"].([]any), podAddress())
 	if err := unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers"); err != nil {
 		return err
 	}
 	return unstructured.SetNestedField(object.Object, int64(1), "spec", "replicas")
+}
+
+// loopbackArguments win over those of an installation.
+func loopbackArguments(port int, waits string) []any {
+	arguments := []any{
+		"--health-probe-bind-address=$(POD_IP):8081",
+		"--metrics-bind-address=$(POD_IP):8443",
+		"--webhook-host=localhost",
+		"--webhook-port=" + strconv.Itoa(port),
+		"--allow-user-cluster-addresses=127.0.0.0/8",
+		"--max-unmanaged-starts=1000", // A suite starts many at once.
+	}
+	if waits != "" {
+		arguments = append(arguments, "--unsafe-waits="+waits)
+	}
+	return arguments
+}
+
+func podAddress() map[string]any {
+	return map[string]any{
+		"name": "POD_IP", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "status.podIP"}},
+	}
 }
 
 // applyKustomization renders a folder of config/ and applies it, kinds that others need first.

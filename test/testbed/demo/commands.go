@@ -17,12 +17,12 @@ import (
 
 // Commands are demo and up.
 func Commands() []*cobra.Command {
-	var root string
+	var root, helm string
 	var seed uint64
 	story := &cobra.Command{
 		Use: "demo", Short: "Migrates four user clusters and shows how.", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runDemo(command.Context(), root, seed, command.OutOrStdout())
+			return runDemo(command.Context(), root, helm, seed, command.OutOrStdout())
 		},
 	}
 	up := &cobra.Command{
@@ -35,6 +35,7 @@ func Commands() []*cobra.Command {
 		command.Flags().StringVar(&root, "root", ".", "The project's folder.")
 		command.Flags().Uint64Var(&seed, "seed", 0, "Seed of what the user clusters run besides; 0 takes one from the clock.")
 	}
+	story.Flags().StringVar(&helm, "helm", "", "Helm, to install the manager from the chart; empty applies config/.")
 	return []*cobra.Command{story, up}
 }
 
@@ -69,13 +70,13 @@ func BedOptions(root, folder string, lease time.Duration, progress func(string))
 	}, nil
 }
 
-func runDemo(ctx context.Context, root string, seed uint64, out io.Writer) error {
+func runDemo(ctx context.Context, root, helm string, seed uint64, out io.Writer) error {
 	screen := NewScreen(out)
 	options, err := BedOptions(root, "demo", leaseDuration, screen.Say)
 	if err != nil {
 		return err
 	}
-	options.Seed = seed
+	options.Seed, options.Helm = seed, helm
 	story, err := Begin(ctx, options, screen)
 	if err != nil {
 		return err
