@@ -162,8 +162,18 @@ func (w *world) key() client.ObjectKey { return client.ObjectKey{Namespace: w.na
 // create makes the Cluster with everything that it refers to but the control plane.
 func (w *world) create(modifiers ...modifier) {
 	w.t.Helper()
+	w.secretsOfCluster()
+	NewWithT(w.t).Expect(suite.client.Create(w.t.Context(), w.simcloudCluster(modifiers...))).To(Succeed())
+}
+
+func (w *world) secretsOfCluster() {
+	w.t.Helper()
 	w.secret(alpha+"-kubeconfig", map[string][]byte{"value": w.kubeconfig})
 	w.secret("cloud-config", simcloudConfig())
+}
+
+func (w *world) simcloudCluster(modifiers ...modifier) *ucv1.Cluster {
+	w.t.Helper()
 	simcloud := func(c *ucv1.Cluster) {
 		c.GenerateName, c.Name = "", alpha
 		c.Spec.Version, c.Spec.Cloud.ProviderName = "1.30.14", "simcloud"
@@ -171,9 +181,7 @@ func (w *world) create(modifiers ...modifier) {
 		c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "ClockSkew", Reason: "the clock of the tests is stepped"}}
 		c.Spec.Rollout.SoakSeconds, c.Spec.Rollout.Canary = new(int32(0)), ucv1.NoCanary
 	}
-	NewWithT(w.t).Expect(
-		suite.client.Create(w.t.Context(), newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...)),
-	).To(Succeed())
+	return newCluster(w.namespace, append([]modifier{simcloud}, modifiers...)...)
 }
 
 // secret creates or replaces a Secret; without data it is deleted.
