@@ -44,7 +44,7 @@ HAZARDS ?=
 hazards: binaries-demo ## Make what preflight warns of on purpose, and see whether that happens.
 	$(BIN)/testbed hazards $(if $(HAZARDS),--run='$(HAZARDS)') $(SEEDED) $(ARGS)
 
-HELM = $$(go tool -modfile=$(CURDIR)/hack/tools/release/go.mod -n helm)
+HELM = $$(go tool -modfile=$(CURDIR)/hack/tools/helm/go.mod -n helm)
 .PHONY: chart-demo
 chart-demo: binaries-demo ## Play the demo with a manager that Helm installed from the chart.
 	$(BIN)/testbed demo --helm="$(HELM)" $(SEEDED) $(ARGS)

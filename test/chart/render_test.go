@@ -127,7 +127,7 @@ func helm(t *testing.T, args ...string) ([]byte, error) {
 
 // helmProgram is built by go from the versions that a release uses.
 var helmProgram = sync.OnceValues(func() (string, error) {
-	path, err := exec.Command("go", "tool", "-modfile=../../hack/tools/release/go.mod", "-n", "helm").Output()
+	path, err := exec.Command("go", "tool", "-modfile=../../hack/tools/helm/go.mod", "-n", "helm").Output()
 	return strings.TrimSpace(string(path)), err
 })
 
