@@ -81,7 +81,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo release-twice
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -240,6 +240,16 @@ binaries-test: ## Build what the tests run: that of the demo, and programs that 
 .PHONY: image
 image: ## Build the container image IMAGE.
 	docker build --tag $(IMAGE) .
+
+# The repository of the image that a release names, without a tag.
+REPOSITORY ?= ccm-migration-controller
+.PHONY: release
+release: ## Make the files of release VERSION, a tag that is checked out: programs, manifests, chart, what they are made of, notes.
+	go run ./hack/release --version="$(VERSION)" --image="$(REPOSITORY)" --out=_output/release/$(VERSION) $(ARGS)
+
+.PHONY: release-twice
+release-twice: ## Make all files of a release twice, in two clones, and compare them.
+	go test -count=1 -timeout=60m -v -tags=release ./hack/release
 
 .PHONY: clean
 clean: ## Remove everything that was built or written by the demo.
