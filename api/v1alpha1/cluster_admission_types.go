@@ -27,7 +27,7 @@ const (
 )
 
 // AdmissionStatus is the claim of a FleetMigration to a Cluster. Only the fleet's own field manager writes it. It stays when
-// the FleetMigration goes or selects the Cluster no longer, so that nothing that is deleted or relabelled starts a Cluster.
+// the FleetMigration goes or selects the Cluster no longer, so that nothing that is deleted or relabeled starts a Cluster.
 type AdmissionStatus struct {
 	// fleetMigration is its name.
 	// +required

@@ -66,7 +66,7 @@ type CloudControllerManagerSpec struct {
 
 // RenamedLoadBalancersStatus is how load balancers were renamed.
 type RenamedLoadBalancersStatus struct {
-	// count of them that have the CCM's name.
+	// count is how many of them have the CCM's name.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Count int32 `json:"count,omitempty"`
@@ -83,7 +83,7 @@ type DefaultStorageClassStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 
-	// judgedAt is when.
+	// judgedAt is when it was judged.
 	// +optional
 	JudgedAt *metav1.Time `json:"judgedAt,omitempty"`
 }

@@ -265,9 +265,12 @@ type ProofState string
 
 // The states of an item.
 const (
-	ProvenState    ProofState = "Proven"
+	// ProvenState means that it was seen.
+	ProvenState ProofState = "Proven"
+	// NotProvenState means that it was looked at, and is not so yet.
 	NotProvenState ProofState = "NotProven"
-	UnknownState   ProofState = "Unknown"
+	// UnknownState means that it could not be looked at.
+	UnknownState ProofState = "Unknown"
 )
 
 // ProofItem is one item of the proof that KCM runs no cloud loop. All have to be proven.

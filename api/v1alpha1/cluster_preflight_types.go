@@ -80,8 +80,8 @@ type AcceptedFinding struct {
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	ID string `json:"id,omitempty"`
 
-	// objects of the finding that are accepted, as Kind namespace/name; without any, whatever it is about. One that comes to
-	// the finding later blocks again.
+	// objects of the finding that are accepted, as Kind namespace/name. When empty, all of them are. An object that comes
+	// to the finding later blocks again.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -100,7 +100,8 @@ type AcceptedFinding struct {
 	Until *metav1.Time `json:"until,omitempty"`
 }
 
-// FindingSeverity says what a finding does.
+// FindingSeverity says what a finding does: a Blocking one keeps the migration back, a Warning is to be known before it starts,
+// an Info says what will be different.
 // +kubebuilder:validation:Enum=Blocking;Warning;Info
 type FindingSeverity string
 

@@ -8,8 +8,11 @@ type PointOfNoReturnState string
 
 // The states of the point of no return.
 const (
-	PointOfNoReturnAhead   PointOfNoReturnState = "Ahead"
-	PointOfNoReturnPassed  PointOfNoReturnState = "Passed"
+	// PointOfNoReturnAhead means that the migration can be rolled back.
+	PointOfNoReturnAhead PointOfNoReturnState = "Ahead"
+	// PointOfNoReturnPassed means that it cannot.
+	PointOfNoReturnPassed PointOfNoReturnState = "Passed"
+	// PointOfNoReturnUnknown means that it could not be looked at.
 	PointOfNoReturnUnknown PointOfNoReturnState = "Unknown"
 )
 

@@ -167,6 +167,6 @@ type JoiningMachineDeployment struct {
 	// +kubebuilder:validation:MaxLength=63
 	UID string `json:"uid"`
 
-	// since when no new Machine of it has got a Node.
+	// since is from when no new Machine of it has got a Node.
 	Since metav1.Time `json:"since"`
 }

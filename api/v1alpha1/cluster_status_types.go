@@ -291,13 +291,13 @@ type ClusterStatus struct {
 
 // ProgressCount counts objects that are replaced.
 type ProgressCount struct {
-	// total number.
+	// total is the number of all objects.
 	Total int32 `json:"total"`
 
-	// upToDate number.
+	// upToDate is the number of those that are replaced, or need no replacing.
 	UpToDate int32 `json:"upToDate"`
 
-	// blocked number: those that a person must look at.
+	// blocked is the number of those that a person must look at.
 	Blocked int32 `json:"blocked"`
 
 	// summary is upToDate/total, for the printer column.
@@ -308,10 +308,10 @@ type ProgressCount struct {
 
 // NodeCount counts Nodes.
 type NodeCount struct {
-	// total number.
+	// total is the number of all Nodes.
 	Total int32 `json:"total"`
 
-	// initialized number: Ready, without the uninitialized taint, with the provider's providerID.
+	// initialized is the number of Nodes that are Ready, without the uninitialized taint, and with the provider's providerID.
 	Initialized int32 `json:"initialized"`
 
 	// proven counts the Nodes of Machines whose kubelets are proven external, as they were when the migration completed. It is
@@ -322,7 +322,7 @@ type NodeCount struct {
 
 // ProvenCount counts Nodes by what proves that their kubelets are external, the strongest proof first.
 type ProvenCount struct {
-	// total number.
+	// total is the number of all proven Nodes.
 	Total int32 `json:"total"`
 
 	// taint is the number of those that were seen with the taint uninitialized.

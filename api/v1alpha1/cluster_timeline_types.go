@@ -91,7 +91,7 @@ type AcceptanceStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Field string `json:"field,omitempty"`
 
-	// value that stands there.
+	// value of that field, or of the entry in it.
 	// +required
 	// +kubebuilder:validation:MaxLength=600
 	Value string `json:"value,omitempty"`

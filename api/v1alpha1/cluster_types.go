@@ -22,7 +22,7 @@ type ClusterSpec struct {
 	// +required
 	Cloud CloudSpec `json:"cloud,omitzero"`
 
-	// features switches optional behaviour on.
+	// features switches optional behavior on.
 	// +optional
 	Features FeaturesSpec `json:"features,omitempty,omitzero"`
 
@@ -79,7 +79,7 @@ type ClusterSpec struct {
 	Maintenance ClusterMaintenance `json:"maintenance,omitempty,omitzero"`
 }
 
-// FeaturesSpec switches optional behaviour of a user cluster on.
+// FeaturesSpec switches optional behavior of a user cluster on.
 type FeaturesSpec struct {
 	// externalCloudProvider moves the cluster to the external cloud provider. It can never be unset again.
 	// +optional
@@ -268,9 +268,9 @@ const (
 type AddonManagement string
 
 const (
-	// ManagedAddons are applied, and repaired when they differ.
+	// ManagedAddons means that they are applied, and repaired when they differ.
 	ManagedAddons AddonManagement = "Managed"
-	// ReleasedAddons are neither applied nor repaired: another tool has taken them over.
+	// ReleasedAddons means that they are neither applied nor repaired: another tool has taken them over.
 	ReleasedAddons AddonManagement = "Released"
 )
 
@@ -285,10 +285,10 @@ type AddonsSpec struct {
 	Adoption AdoptionPolicy `json:"adoption,omitempty"`
 }
 
-// Cluster is a user cluster.
-//
 // CEL rules that compare with the old object sit on the root: field rules are skipped when a field is removed. They
 // compare self.spec with oldSelf.spec only, so that no status write can ever be refused by them.
+
+// Cluster is a user cluster, and how it is to be migrated to the external cloud provider.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -80,11 +80,11 @@ type FleetExclusion struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 
-	// from when.
+	// from is when it begins.
 	// +required
 	From metav1.Time `json:"from,omitzero"`
 
-	// to when.
+	// to is when it ends.
 	// +required
 	To metav1.Time `json:"to,omitzero"`
 

@@ -112,7 +112,7 @@ type FleetMigrationStatus struct {
 
 // FleetCount counts Clusters by what they are. All but total add up to total.
 type FleetCount struct {
-	// total of them.
+	// total is the number of all.
 	Total int32 `json:"total"`
 	// notRequested do not have the feature.
 	NotRequested int32 `json:"notRequested"`
@@ -153,7 +153,7 @@ type ReasonCount struct {
 
 // NamedCount counts Clusters and names some.
 type NamedCount struct {
-	// count of them.
+	// count is how many they are.
 	Count int32 `json:"count"`
 
 	// examples are up to three, as namespace/name.
@@ -211,15 +211,15 @@ type GateStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Digest string `json:"digest,omitempty"`
 
-	// succeeded Clusters.
+	// succeeded is the number of Clusters that succeeded.
 	Succeeded int32 `json:"succeeded"`
-	// failed Clusters.
+	// failed is the number of Clusters that failed.
 	Failed int32 `json:"failed"`
-	// met their service level objectives.
+	// met is the number of Clusters that met their service level objectives.
 	Met int32 `json:"met"`
-	// inconclusive about them.
+	// inconclusive is the number of Clusters with too little to judge them by.
 	Inconclusive int32 `json:"inconclusive"`
-	// violated them.
+	// violated is the number of Clusters that violated them.
 	Violated int32 `json:"violated"`
 }
 
@@ -235,7 +235,7 @@ type FailedCluster struct {
 	// +kubebuilder:validation:MaxLength=128
 	Reason string `json:"reason,omitempty"`
 
-	// since when.
+	// since is from when it has needed one.
 	// +required
 	Since metav1.Time `json:"since,omitzero"`
 }
@@ -252,10 +252,10 @@ type BudgetStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Value string `json:"value,omitempty"`
 
-	// used of it: Clusters, or Nodes.
+	// used is how many Clusters, or Nodes, count in it now.
 	Used int32 `json:"used"`
 
-	// limit of it.
+	// limit is how many may.
 	Limit int32 `json:"limit"`
 }
 
@@ -298,7 +298,7 @@ type AdmittingCluster struct {
 
 // FleetHalt is why no Cluster is admitted any more.
 type FleetHalt struct {
-	// at when it began.
+	// at is when it began.
 	// +required
 	At metav1.Time `json:"at,omitzero"`
 
@@ -322,18 +322,18 @@ type FleetHalt struct {
 
 // FleetForecast is when the last Cluster will have been migrated, if all goes as it did so far.
 type FleetForecast struct {
-	// earliest end.
+	// earliest time of the end.
 	// +required
 	Earliest metav1.Time `json:"earliest,omitzero"`
 
-	// latest end.
+	// latest time of the end.
 	// +required
 	Latest metav1.Time `json:"latest,omitzero"`
 }
 
 // FleetEvent is something that happened.
 type FleetEvent struct {
-	// time of it.
+	// time it happened.
 	// +required
 	Time metav1.Time `json:"time,omitzero"`
 
