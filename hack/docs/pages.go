@@ -33,6 +33,7 @@ func pages() (map[string]map[string]string, error) {
 	}
 	return map[string]map[string]string{
 		chartFolder + "/README.md": {"values": values},
+		"docs/cli.md":              commandTables(),
 		"docs/metrics.md":          metrics,
 		"README.md":                {"providers": providerMatrix(provider.New())},
 		"docs/versions.md":         {"version rules": commonVersionRules()},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,7 @@ func command(connect connector) *cobra.Command {
 		Use:           "ccm-migration-controller",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: calledAs(os.Args[0])},
 		Short:         "Moves user clusters from the in-tree cloud provider to an external one.",
+		Long:          "Moves user clusters from the in-tree cloud provider to an external one.\n\n" + exitCodes(),
 		SilenceUsage:  true,
 		SilenceErrors: false,
 	}
@@ -50,8 +52,21 @@ func command(connect connector) *cobra.Command {
 		render.Versions(),
 		report.Why(),
 	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	terminal.UsageErrors(root)
 	complete(root, connect)
 	return root
+}
+
+// exitCodes are the same for all commands.
+func exitCodes() string {
+	var out strings.Builder
+	out.WriteString("Exit codes of all commands:\n")
+	for _, code := range terminal.Codes() {
+		fmt.Fprintf(&out, "  %d  %s\n", code.Number, code.Means)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // calledAs is how a person calls the program: kubectl runs kubectl-ccm_migration for kubectl ccm-migration.

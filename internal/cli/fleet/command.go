@@ -26,7 +26,6 @@ const mostColumns = 80
 func Command() *cobra.Command {
 	command := &cobra.Command{
 		Use: "fleet", Short: "Says how far FleetMigrations are, and what their Clusters wait for.", Long: fleetHelp,
-		Args: cobra.NoArgs,
 	}
 	command.AddCommand(statusCommand(), whyCommand(), planCommand(), gateCommand(), failuresCommand())
 	return command

@@ -25,10 +25,6 @@ func Command() *cobra.Command {
 		Use:   "leader-migration",
 		Short: "Render, check and explain the migration lock of both controller managers.",
 		Long:  leaderMigrationLong,
-		Args:  terminal.UsageArguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return terminal.UsageError(errors.New("choose one of render, check and explain"))
-		},
 	}
 	command.PersistentFlags().StringVarP(&output, "output", "o", "text", "text, yaml or json")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.UsageError(err) })

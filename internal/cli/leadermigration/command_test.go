@@ -184,8 +184,6 @@ func TestWrongInputHasAClearError(t *testing.T) {
 		code int
 		says string
 	}{
-		"no verb":                       {"", 2, "choose one of render, check and explain"},
-		"an unknown verb":               {"arm", 2, "unknown command \"arm\""},
 		"an unknown flag":               {"render --form 1.29", 2, "unknown flag: --form"},
 		"a missing flag":                {"render --from 1.29 --to 1.30", 2, "--from, --to and --provider are needed"},
 		"a version that is none":        {"explain --from 1.x --to 1.30 --provider gce", 2, "--from: \"1.x\" is no version"},

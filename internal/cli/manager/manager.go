@@ -25,6 +25,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/providerprofile"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/controlplane"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/kept"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/loadbalancers"
@@ -42,7 +43,7 @@ func Command() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := options.validate(); err != nil {
-				return err
+				return terminal.UsageError(err)
 			}
 			return runManager(ctrl.SetupSignalHandler(), options)
 		},

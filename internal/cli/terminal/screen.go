@@ -49,7 +49,7 @@ type ScreenOptions struct {
 
 // Bind the flags about the screen.
 func (o *ScreenOptions) Bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Colour, "color", "auto", "Colours: auto, always or never. With auto, on a terminal, unless NO_COLOR is set.")
+	flags.StringVar(&o.Colour, "color", "auto", "Colors: auto, always or never. With auto, on a terminal, unless NO_COLOR is set.")
 	flags.BoolVar(&o.ascii, "ascii", false, "Print no characters but those of ASCII.")
 }
 
