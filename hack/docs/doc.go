@@ -8,6 +8,7 @@
 // catalogue knows of it.
 //
 // It runs in the root of the repository and may import the standard library, the API types, pkg/migration, pkg/leadermigration,
-// pkg/provider, docs/runbooks, the controllers for their metrics, and internal/cli for its commands. It never writes or checks a
-// sentence of a page; its tests check the links, and that docs/api.md, which crd-ref-docs writes, has every field of the CRDs.
+// pkg/provider, docs/runbooks, internal/cli for its commands, and, for their metrics, the controllers and controller-runtime. It
+// never writes or checks a sentence of a page; its tests check the links, and that docs/api.md, which crd-ref-docs writes, has
+// every field of the CRDs.
 package main

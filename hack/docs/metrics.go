@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ccm-migration/ccm-migration-controller/controllers/cluster"
 	"github.com/ccm-migration/ccm-migration-controller/controllers/fleetmigration"
@@ -39,7 +41,32 @@ func metricTables() (map[string]string, error) {
 		}
 		tables[name] = listed.table()
 	}
-	return tables, nil
+	var err error
+	tables["metrics of libraries"], err = libraryTable()
+	return tables, err
+}
+
+// libraryTable has what controller-runtime registers, by name. A description does not say which type a metric has. Of the many of
+// Go, it has those that dashboards show.
+func libraryTable() (string, error) {
+	registry, is := metrics.Registry.(prometheus.Collector)
+	if !is {
+		return "", errors.New("the registry of controller-runtime does not describe what is in it")
+	}
+	listed := &list{}
+	if err := listed.Register(registry); err != nil {
+		return "", err
+	}
+	slices.SortFunc(listed.metrics, func(a, b metric) int { return cmp.Compare(a.name, b.name) })
+	var out strings.Builder
+	out.WriteString("| Metric | Labels | Is |\n|---|---|---|\n")
+	for _, m := range listed.metrics {
+		if strings.HasPrefix(m.name, "go_") && m.name != "go_goroutines" && m.name != "go_memstats_heap_inuse_bytes" {
+			continue
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", m.name, quoted(m.labels), m.help)
+	}
+	return out.String(), nil
 }
 
 // list takes note of what is registered, in that order: what belongs together stands together.
