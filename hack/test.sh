@@ -130,7 +130,7 @@ test)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus parts parts-race integration fuzz mutants e2e)
+	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus kubestatemetrics parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -199,6 +199,7 @@ run_group() {
 	ocm) (in_module test/ocm) ;;
 	gitops) (in_module test/gitops) ;;
 	prometheus) (in_prometheus) ;;
+	kubestatemetrics) (in_module test/kubestatemetrics) ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
