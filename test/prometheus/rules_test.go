@@ -1,7 +1,6 @@
 package prometheus
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"github.com/prometheus/prometheus/promql/parser"
 	"sigs.k8s.io/yaml"
 )
 
@@ -132,8 +130,40 @@ func TestTheTableNoticesEachAlert(t *testing.T) {
 	}
 }
 
+// pages is where links of rules and dashboards lead.
+const pages = "https://github.com/ccm-migration/ccm-migration-controller/blob/main/docs/"
+
+// problemOf a link: it leads to no page of ours, or to no heading of it.
+func problemOf(link string) string {
+	page, found := strings.CutPrefix(link, pages)
+	page, anchor, _ := strings.Cut(page, "#")
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	heading := regexp.MustCompile(`(?mi)^#+ ` + strings.ReplaceAll(regexp.QuoteMeta(anchor), "-", "[- ]") + `$`)
+	switch {
+	case !found:
+		return link + " is no page of ours"
+	case err != nil:
+		return "there is no page " + page
+	case anchor != "" && !heading.Match(text):
+		return page + " has no heading " + anchor
+	}
+	return ""
+}
+
+func TestLinksThatLeadNowhereAreNoticed(t *testing.T) {
+	for name, test := range map[string]struct{ link, problem string }{
+		"a page":                      {pages + "alerts.md", ""},
+		"a heading":                   {pages + "alerts.md#ccmmigrationtakeslong", ""},
+		"a heading of two words":      {pages + "preflight.md#looking-ahead", ""},
+		"a page that there is not":    {pages + "x.md", "there is no page x.md"},
+		"a heading that there is not": {pages + "alerts.md#x", "alerts.md has no heading x"},
+		"a page of others":            {"https://example.org", "https://example.org is no page of ours"},
+	} {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(problemOf(test.link)).To(Equal(test.problem)) })
+	}
+}
+
 func TestAlertsSayWhatToDo(t *testing.T) {
-	const home = "https://github.com/ccm-migration/ccm-migration-controller/blob/main/docs/"
 	table, err := os.ReadFile("../../docs/alerts.md")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, alert := range alerts(t) {
@@ -142,95 +172,10 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 		g.Expect(alert.Labels["severity"]).To(BeElementOf("critical", "warning"), alert.Alert)
 		g.Expect(alert.Annotations).To(And(HaveLen(3), HaveKeyWithValue("summary", HaveSuffix(".")),
 			HaveKeyWithValue("description", HaveSuffix("."))), alert.Alert)
-		page, found := strings.CutPrefix(alert.Annotations["runbook_url"], home)
-		g.Expect(found).To(BeTrue(), alert.Alert)
-		page, anchor, _ := strings.Cut(page, "#")
-		if strings.Contains(page, "{{") {
-			g.Expect(page).To(Equal("runbooks/{{ $labels.reason }}.md"), "of a reason, each of which has a runbook")
-			continue
+		link := alert.Annotations["runbook_url"]
+		if link == pages+"runbooks/{{ $labels.reason }}.md" {
+			continue // Each reason of these alerts has a runbook.
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		g.Expect(err).NotTo(HaveOccurred(), alert.Alert)
-		if anchor != "" {
-			g.Expect(strings.ToLower(string(text))).To(ContainSubstring("\n## "+anchor+"\n"), alert.Alert)
-		}
+		g.Expect(problemOf(link)).To(BeEmpty(), alert.Alert)
 	}
-}
-
-// known is what docs/metrics.md, which is generated, has: each metric with its labels.
-func known(t *testing.T) map[string][]string {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/metrics.md")
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	metrics := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(ccm_migration_[a-z_]+)` \\| \\w+ \\| (.*?) \\|").FindAllSubmatch(text, -1) {
-		labels := []string{}
-		for _, label := range regexp.MustCompile("`(\\w+)`").FindAllSubmatch(row[2], -1) {
-			labels = append(labels, string(label[1]))
-		}
-		metrics[string(row[1])] = labels
-	}
-	return metrics
-}
-
-func TestRulesReadMetricsThatThereAre(t *testing.T) {
-	metrics := known(t)
-	NewWithT(t).Expect(len(metrics)).To(BeNumerically(">", 20))
-	for _, group := range rules(t) {
-		for _, rule := range group.Rules {
-			if rule.Record != "" {
-				metrics[rule.Record] = []string{"indicator"}
-			}
-		}
-	}
-	for _, group := range rules(t) {
-		for _, rule := range group.Rules {
-			for _, problem := range problemsOf(t, rule.Expr, metrics) {
-				t.Errorf("%s%s: %s", rule.Record, rule.Alert, problem)
-			}
-		}
-	}
-}
-
-// problemsOf an expression: metrics and labels that there are not.
-func problemsOf(t *testing.T, text string, metrics map[string][]string) (problems []string) {
-	t.Helper()
-	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text)
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	seen := []string{}
-	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-		selector, is := node.(*parser.VectorSelector)
-		if !is {
-			return nil
-		}
-		labels, there := metrics[selector.Name]
-		if !there {
-			problems = append(problems, fmt.Sprintf("there is no metric %s", selector.Name))
-		}
-		seen = append(seen, labels...)
-		for _, matcher := range selector.LabelMatchers {
-			if matcher.Name != "__name__" && !slices.Contains(labels, matcher.Name) {
-				problems = append(problems, fmt.Sprintf("%s has no label %s", selector.Name, matcher.Name))
-			}
-		}
-		return nil
-	})
-	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-		if aggregation, is := node.(*parser.AggregateExpr); is {
-			for _, label := range aggregation.Grouping {
-				if !slices.Contains(seen, label) {
-					problems = append(problems, fmt.Sprintf("no metric has the label %s", label))
-				}
-			}
-		}
-		return nil
-	})
-	return problems
-}
-
-func TestAMetricThatThereIsNotIsNoticed(t *testing.T) {
-	g, metrics := NewWithT(t), map[string][]string{"a": {"b"}}
-	g.Expect(problemsOf(t, `sum by (b) (a{b="1"})`, metrics)).To(BeEmpty())
-	g.Expect(problemsOf(t, `x`, metrics)).To(ConsistOf("there is no metric x"))
-	g.Expect(problemsOf(t, `sum by (d) (a{c="1"})`, metrics)).To(ConsistOf("a has no label c", "no metric has the label d"))
 }
