@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -109,7 +110,26 @@ func optional(config string) ([]part, error) {
 		conditions := []string{".Values.prometheus." + value + ".enabled"}
 		parts = append(parts, part{object: object, file: "prometheus.yaml", conditions: conditions})
 	}
-	return parts, nil
+	dashboards, err := dashboardsOf(filepath.Join(config, "grafana"))
+	return append(parts, dashboards), err
+}
+
+// dashboardsOf are those in the folder, as its kustomization has them.
+func dashboardsOf(folder string) (part, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	data := map[string]any{}
+	for _, file := range files {
+		content, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		data[filepath.Base(file)] = string(content)
+	}
+	return part{
+		file: "grafana.yaml", conditions: []string{".Values.grafana.dashboards.enabled"},
+		object: &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+			"metadata": map[string]any{"name": "ccm-migration-controller-dashboards", "namespace": managerNamespace},
+		}},
+	}, err
 }
 
 // placement is the name of the rights to have a CCM in the management cluster. Their ClusterRole alone grants nothing.

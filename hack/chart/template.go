@@ -64,7 +64,7 @@ func mark(object *unstructured.Unstructured) error {
 	switch kind := object.GetKind(); kind {
 	case "CustomResourceDefinition":
 		annotations[keepMark] = ""
-	case "ServiceMonitor", "PrometheusRule":
+	case "ServiceMonitor", "PrometheusRule", "ConfigMap":
 		labels[ownLabelsMark] = kind
 	case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 		annotations = map[string]string{injectMark: ""}
@@ -121,8 +121,10 @@ func unmark(text string) string {
 		case key == labelsMark:
 			line = indent + "{{- include \"ccm-migration-controller.labels\" . | nindent 4 }}\n"
 		case key == ownLabelsMark:
-			option := map[string]string{"ServiceMonitor": "serviceMonitor", "PrometheusRule": "rules"}[value]
-			line = indent + "{{- with .Values.prometheus." + option + ".labels }}{{ toYaml . | nindent 4 }}{{ end }}\n"
+			option := map[string]string{
+				"ServiceMonitor": "prometheus.serviceMonitor", "PrometheusRule": "prometheus.rules", "ConfigMap": "grafana.dashboards",
+			}[value]
+			line = indent + "{{- with .Values." + option + ".labels }}{{ toYaml . | nindent 4 }}{{ end }}\n"
 		case key == keepMark:
 			line = indent + "{{- if .Values.crds.keep }}\n" + indent + "helm.sh/resource-policy: keep\n" + indent + "{{- end }}\n"
 		case key == injectMark:

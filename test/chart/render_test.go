@@ -46,6 +46,9 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			values:  []string{"--set=admissionPolicies.enabled=true", "--set=fleetApprovals.enabled=true"},
 			folders: []string{"default-self-managed", "admission", "fleet-approvals"},
 		},
+		"with dashboards": {
+			values: []string{"--set=grafana.dashboards.enabled=true"}, folders: []string{"default-self-managed", "grafana"},
+		},
 		"with what Prometheus Operator takes": {
 			values:  []string{"--set=prometheus.serviceMonitor.enabled=true", "--set=prometheus.rules.enabled=true"},
 			folders: []string{"default-self-managed", "prometheus"},
@@ -105,7 +108,7 @@ func TestEveryObjectSaysWhoseItIs(t *testing.T) {
 func everything() []string {
 	return []string{
 		"--set=admissionPolicies.enabled=true", "--set=fleetApprovals.enabled=true", "--set=prometheus.serviceMonitor.enabled=true",
-		"--set=prometheus.rules.enabled=true",
+		"--set=prometheus.rules.enabled=true", "--set=grafana.dashboards.enabled=true",
 	}
 }
 

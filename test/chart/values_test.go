@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -17,7 +18,7 @@ func TestEveryValueOfTheChartHasAnEffect(t *testing.T) {
 		"admissionPolicies.enabled": "true", "affinity": `{"nodeAffinity":{}}`, "certificates": `"CertManager"`,
 		"controlPlanePlacement.enabled": "false", "crds.enabled": "false", "crds.keep": "false",
 		"extraArgs": `["--max-unmanaged-starts=20"]`, "extraEnv": `[{"name":"HTTPS_PROXY","value":"http://proxy.example"}]`,
-		"fleetAdmission": `"Required"`, "fleetApprovals.enabled": "true", "image.digest": `"sha256:` + sixtyFour + `"`,
+		"grafana.dashboards.enabled": "true", "grafana.dashboards.labels": `{"a":"b"}`, "fleetAdmission": `"Required"`, "fleetApprovals.enabled": "true", "image.digest": `"sha256:` + sixtyFour + `"`,
 		"image.pullPolicy": `"Always"`, "image.repository": `"registry.example/manager"`, "image.tag": `"v1"`,
 		"imagePullSecrets": `[{"name":"pull"}]`, "namespaces": `["a","b"]`, "networkPolicy.enabled": "false",
 		"networkPolicy.metricsNamespaceLabels": `{"a":"b"}`, "nodeSelector": `{"a":"b"}`, "podAnnotations": `{"a":"b"}`,
@@ -28,12 +29,14 @@ func TestEveryValueOfTheChartHasAnEffect(t *testing.T) {
 	}
 	g := NewWithT(t)
 	g.Expect(leavesOfSchema(t)).To(ConsistOf(keys(others)), "each value of the schema is tried")
-	base := []string{"--set=prometheus.rules.enabled=true", "--set=prometheus.serviceMonitor.enabled=true"}
+	base := []string{
+		"--set=prometheus.rules.enabled=true", "--set=prometheus.serviceMonitor.enabled=true", "--set=grafana.dashboards.enabled=true",
+	}
 	for path, value := range others {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			before := base
-			if path == "prometheus.rules.enabled" || path == "prometheus.serviceMonitor.enabled" {
+			if slices.Contains(base, "--set="+path+"=true") {
 				before = nil
 			}
 			changed := template(t, append([]string{"--set-json=" + path + "=" + value}, before...)...)
