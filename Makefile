@@ -250,6 +250,7 @@ release: ## Make the files of release VERSION, a tag that is checked out: progra
 
 .PHONY: release-twice
 release-twice: ## Make all files of a release twice, in two clones, and compare them.
+	cd hack/tools/release && go mod tidy -diff
 	go test -count=1 -timeout=60m -v -tags=release ./hack/release
 
 .PHONY: clean
