@@ -59,8 +59,7 @@ classify() {
 	test/integration) integration+=("$package") ;;
 	test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;
-	# It needs Helm, which takes minutes to build.
-	test/chart) [[ $tier != all ]] || parts+=("$package") ;;
+	test/chart) ;; # A group of its own.
 	test/*)
 		if is_suite "$package"; then
 			if [[ $tier != test ]] || grep -q 'suite\.Core' "${package#"$module/"}"/*_test.go; then
@@ -130,7 +129,7 @@ test)
 	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
 	;;
 all)
-	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus kubestatemetrics parts parts-race integration fuzz mutants e2e)
+	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus kubestatemetrics chart parts parts-race integration fuzz mutants e2e)
 	seeds=2000 short=() without=() race_in_last=$race filter=()
 	;;
 esac
@@ -172,6 +171,12 @@ in_prometheus() {
 	in_module test/prometheus -timeout=10m
 }
 
+# in_chart compiles Helm first: it takes longer than all tests.
+in_chart() {
+	go tool -modfile=hack/tools/helm/go.mod -n helm >/dev/null || return
+	go_test -timeout=10m "$module/test/chart"
+}
+
 # fuzz tries 10,000 inputs in each fuzz test of the module, on all processors; its corpus is what all tiers run as a table.
 # What it finds it writes into testdata/fuzz beside the test, where it stays. It counts, because a test that ends by the
 # clock fails at times with "context deadline exceeded" and no input (https://go.dev/issue/75804, until Go 1.27). Making an
@@ -200,6 +205,7 @@ run_group() {
 	gitops) (in_module test/gitops) ;;
 	prometheus) (in_prometheus) ;;
 	kubestatemetrics) (in_module test/kubestatemetrics) ;;
+	chart) in_chart ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
 	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
