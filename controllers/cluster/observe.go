@@ -191,8 +191,8 @@ func (m *managementObserver) observeKeeper(ctx context.Context, cluster *ucv1.Cl
 	return observation.Known(observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)})
 }
 
-// keepsControlPlane is how long its reading may be used while no watch shows a change; zero is as long as any. Where a Cluster waits
-// for its turn and there is no way into its user cluster, nothing rests on it, and thousands may wait.
+// keepsControlPlane is how long its reading may be used while no watch shows a change; zero is as long as any. Where a Cluster
+// waits for its turn and there is no way into its user cluster, nothing rests on it, and thousands may wait.
 func (s *scope) keepsControlPlane() time.Duration {
 	if s.session == nil && migration.Queues(s.Observed) {
 		return 24 * time.Hour

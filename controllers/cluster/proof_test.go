@@ -88,6 +88,7 @@ func TestLookingAgainKeepsWhatTheUserClusterShowedOfTheMachineController(t *test
 	g, live := NewWithT(t), fake.NewClientBuilder().Build()
 	s := &scope{Pass: status.Pass{Cluster: passes.ClusterOf(ucv1.OriginMigrating, handingOver), Now: passes.Start()}}
 	s.Cluster.Spec.MachineController.Location = ucv1.UserClusterLocation
+	s.Observed.Cluster = s.Cluster
 	s.Observed.MachineController = observation.Known([]observation.MachineControllerDeployment{{InUserCluster: true}})
 	observerOf(t, live, live).observeAgain(t.Context(), s, migration.Confirmation{Managers: true})
 	g.Expect(s.Observed.MachineController.IsKnown()).To(BeTrue())

@@ -80,8 +80,8 @@ type look struct {
 }
 
 // Look observes the control plane in the Cluster's namespace, absent when there is no KCM Deployment, and the machine-controller
-// beside it: unknown where a part of it is in the user cluster. While no watch shows a change, what was read is kept for as long as
-// most; zero: kept.MostAge.
+// beside it: unknown where a part of it is in the user cluster. While no watch shows a change, what was read is kept for as long
+// as most; zero: kept.MostAge.
 func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster, most time.Duration) (
 	observation.Observed[observation.ControlPlane], observation.Observed[[]observation.MachineControllerDeployment],
 ) {
