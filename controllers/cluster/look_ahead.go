@@ -123,6 +123,10 @@ func (l lookout) observe(ctx context.Context, s *scope) {
 		one.session, one.connection = l.userClusters.Look(ctx, s.Cluster)
 	}
 	s.session, s.Observed.Connection = one.session, one.connection
+	if l.observer.glimpse(ctx, s) {
+		s.Observed.Look = observation.LookDone
+		return
+	}
 	l.observer.observeManagement(ctx, s)
 	l.observer.observeControlPlane(ctx, s)
 	l.observer.userCluster.observeForLook(ctx, s)
@@ -133,6 +137,24 @@ func (l lookout) observe(ctx context.Context, s *scope) {
 	if s.session != nil && migration.AwaitsLeader(s.Observed, s.Now) && s.Now.Sub(one.startedAt) < lookPatience {
 		s.Observed.Look = observation.LookGoesOn
 	}
+}
+
+// glimpse is all that is looked at where a Cluster waits for its turn and there is no way into its user cluster: what caches
+// show. Thousands may wait, and nothing rests on more. It says whether that was enough.
+func (o *Observer) glimpse(ctx context.Context, s *scope) bool {
+	if s.session != nil || !migration.Queues(s.Observed) {
+		return false
+	}
+	if !s.Cluster.Spec.ControlPlane.Static() {
+		plane, enough := o.controlPlane.Glimpse(ctx, o.management.client, s.Cluster)
+		if !enough {
+			return false
+		}
+		s.Observed.ControlPlane = plane
+	}
+	o.management.observeProvider(ctx, s)
+	s.unreachable("the user cluster is not reachable: " + s.Observed.Connection.Message)
+	return true
 }
 
 // observeForLook reads what the start of a migration rests on, and nothing of what comes after it.

@@ -191,15 +191,6 @@ func (m *managementObserver) observeKeeper(ctx context.Context, cluster *ucv1.Cl
 	return observation.Known(observation.Ref{Kind: "Secret", Namespace: key.Namespace, Name: key.Name, UID: string(secret.UID)})
 }
 
-// keepsControlPlane is how long its reading may be used while no watch shows a change; zero is as long as any. Where a Cluster
-// waits for its turn and there is no way into its user cluster, nothing rests on it, and thousands may wait.
-func (s *scope) keepsControlPlane() time.Duration {
-	if s.session == nil && migration.Queues(s.Observed) {
-		return 24 * time.Hour
-	}
-	return 0
-}
-
 // observeControlPlane reads KCM where it runs, and what became of its recorded processes.
 func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 	switch {
@@ -207,7 +198,7 @@ func (o *Observer) observeControlPlane(ctx context.Context, s *scope) {
 		if s.Cluster.ExternalCloudProvider() {
 			o.controlPlane.Ledger.Track(s.Cluster.Namespace)
 		}
-		plane, beside := o.controlPlane.Look(ctx, s.Cluster, s.keepsControlPlane())
+		plane, beside := o.controlPlane.Look(ctx, s.Cluster)
 		s.Observed.ControlPlane = plane
 		if !controlplane.MachineControllerInUserCluster(s.Cluster) {
 			s.Observed.MachineController = beside

@@ -30,18 +30,24 @@ type managementObserver struct {
 // observeManagement reads what is in the namespace of the Cluster, and renders the addons from it.
 func (o *Observer) observeManagement(ctx context.Context, s *scope) {
 	o.management.observeBaseline(ctx, s)
-
-	profile, found := o.management.catalogue.Lookup(s.Cluster.Spec.Cloud.ProviderName)
-	if !found {
-		s.Observed.UnknownProvider = o.management.catalogue.Unknown(s.Cluster.Spec.Cloud.ProviderName)
-		s.Observed.Provider = observation.Absent[observation.Provider]()
-		return
+	if profile, found := o.management.observeProvider(ctx, s); found {
+		s.identity = profile.Identity()
+		s.cloudConfig = o.management.observeCloudConfig(ctx, s, profile)
+		o.renderer.render(s, profile, s.cloudConfig)
 	}
-	facts, _ := o.management.catalogue.Facts(s.Cluster.Spec.Cloud.ProviderName, s.Cluster.Spec.Version)
-	s.Observed.Provider = o.management.observeProfile(ctx, s, facts)
-	s.identity = profile.Identity()
-	s.cloudConfig = o.management.observeCloudConfig(ctx, s, profile)
-	o.renderer.render(s, profile, s.cloudConfig)
+}
+
+// observeProvider reads what the catalogue and the ProviderProfile say, from the cache.
+func (m *managementObserver) observeProvider(ctx context.Context, s *scope) (profile provider.Profile, found bool) {
+	name := s.Cluster.Spec.Cloud.ProviderName
+	if profile, found = m.catalogue.Lookup(name); !found {
+		s.Observed.UnknownProvider = m.catalogue.Unknown(name)
+		s.Observed.Provider = observation.Absent[observation.Provider]()
+		return profile, false
+	}
+	facts, _ := m.catalogue.Facts(name, s.Cluster.Spec.Version)
+	s.Observed.Provider = m.observeProfile(ctx, s, facts)
+	return profile, true
 }
 
 // +kubebuilder:rbac:groups=usercluster.k8c.io,resources=providerprofiles,verbs=get;list;watch

@@ -137,6 +137,6 @@ func testReader(live client.Reader) (*Reader, *clienttesting.FakePassiveClock) {
 }
 
 func lookAt(ctx context.Context, reader *Reader, cluster *ucv1.Cluster) observation.Observed[observation.ControlPlane] {
-	plane, _ := reader.Look(ctx, cluster, 0)
+	plane, _ := reader.Look(ctx, cluster)
 	return plane
 }

@@ -27,7 +27,7 @@ func (f found) run(t *testing.T) {
 	cluster := testCluster()
 	cluster.Spec.MachineController = f.spec
 	reader, _ := testReader(f.live)
-	_, observed := reader.Look(t.Context(), cluster, 0)
+	_, observed := reader.Look(t.Context(), cluster)
 	if MachineControllerInUserCluster(cluster) {
 		observed = reader.MachineController(t.Context(), cluster, f.user)
 	}

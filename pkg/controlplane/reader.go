@@ -80,9 +80,8 @@ type look struct {
 }
 
 // Look observes the control plane in the Cluster's namespace, absent when there is no KCM Deployment, and the machine-controller
-// beside it: unknown where a part of it is in the user cluster. While no watch shows a change, what was read is kept for as long
-// as most; zero: kept.MostAge.
-func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster, most time.Duration) (
+// beside it: unknown where a part of it is in the user cluster.
+func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster) (
 	observation.Observed[observation.ControlPlane], observation.Observed[[]observation.MachineControllerDeployment],
 ) {
 	var made look
@@ -94,9 +93,7 @@ func (r *Reader) Look(ctx context.Context, cluster *ucv1.Cluster, most time.Dura
 		}
 		return observation.Known(made)
 	}
-	mark := r.Changes.Mark(cluster.Namespace)
-	mark.Most = most
-	seen := r.memoryOf(cluster).look.Read(ctx, r.now(), mark, read)
+	seen := r.memoryOf(cluster).look.Read(ctx, r.now(), r.Changes.Mark(cluster.Namespace), read)
 	if seen.IsKnown() {
 		made = seen.Value()
 	}

@@ -60,15 +60,18 @@ func looksAhead(cluster *ucv1.Cluster, now time.Time) bool {
 func LooksNow(o observation.Observation, now time.Time) bool {
 	look := o.Cluster.Status.LookAhead
 	return o.HourlyLooks && wantsLooks(o.Cluster) && look != nil && look.NextAt != nil &&
-		!now.Before(hourlyLook(look, o.Cluster.Generation, now))
+		!now.Before(hourlyLook(o, look, now))
 }
 
-// hourlyLook is an hour after the last one. One that did not reach the user cluster is not made again sooner than any other.
-func hourlyLook(look *ucv1.LookAheadStatus, generation int64, now time.Time) time.Time {
-	next := nextLook(look, generation)
+// hourlyLook is an hour after the last one. One that did not reach the user cluster is not made again sooner than any other,
+// unless its control plane slept, and is awake.
+func hourlyLook(o observation.Observation, look *ucv1.LookAheadStatus, now time.Time) time.Time {
+	next := nextLook(look, o.Cluster.Generation)
 	switch {
 	case look.TriedAt == nil:
 		return now
+	case look.Leader == ucv1.LeaderHibernated && o.InTree.Value().Replicas > 0:
+		return sooner(next, look.TriedAt.Add(lookAfterChange))
 	case look.LookedAt == nil || look.LookedAt.Before(look.TriedAt):
 		return next
 	}
@@ -156,7 +159,7 @@ func saysMore(decision Decision) bool {
 func passForLook(in pass.Input, look ucv1.LookAheadStatus) time.Duration {
 	next := nextLook(&look, in.Cluster.Generation)
 	if in.HourlyLooks {
-		next = hourlyLook(&look, in.Cluster.Generation, in.Now)
+		next = hourlyLook(*in.Observation, &look, in.Now)
 	}
 	switch until := next.Sub(in.Now); {
 	case until > 0:
@@ -180,7 +183,7 @@ func looked(in pass.Input, look ucv1.LookAheadStatus, readiness *Readiness) ucv1
 	if in.HourlyLooks {
 		look.NextAt = in.StampAfter(lookHourly)
 	}
-	if readiness.Reason == ucv1.CouldNotLookReason {
+	if readiness.Reason == ucv1.CouldNotLookReason || in.HourlyLooks && !in.Connection.Reachable {
 		look.NextAt = in.StampAfter(retryLook(in, look) + jitter)
 	}
 	return look

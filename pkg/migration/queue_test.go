@@ -97,21 +97,43 @@ func TestAClusterThatIsAwayIsLookedAtRarely(t *testing.T) {
 	}
 }
 
+// One that sleeps answers no one, and is told from one that is away.
+func TestANextOneThatSleepsIsLookedAtRarely(t *testing.T) {
+	o := queued()
+	o.HourlyLooks, o.Look = true, observation.LookDone
+	o.Cluster.Status.LookAhead = &ucv1.LookAheadStatus{NextAt: stampAgo(time.Second), LookedAt: stampAgo(6 * time.Hour), Generation: 1}
+	unreached(&o)
+	o.ControlPlane = observation.Known(observation.ControlPlane{})
+	decision := Decide(o, noon())
+	NewWithT(t).Expect(decision.Facts.LookAhead.Leader).To(Equal(ucv1.LeaderHibernated))
+	NewWithT(t).Expect(decision.Facts.LookAhead.NextAt.Sub(noon())).To(BeNumerically(">=", 6*time.Hour))
+}
+
+// asleep is what a look some time ago left, which saw that the control plane is scaled to 0.
+func asleep(ago time.Duration) ucv1.LookAheadStatus {
+	return ucv1.LookAheadStatus{TriedAt: stampAgo(ago), Leader: ucv1.LeaderHibernated}
+}
+
 // Every hour is for a Cluster that answers: one that does not is asked as rarely as any other.
 func TestANextOneThatIsAwayIsLookedAtRarely(t *testing.T) {
 	for name, test := range map[string]struct {
-		look ucv1.LookAheadStatus
-		now  bool
+		look  ucv1.LookAheadStatus
+		now   bool
+		awake int32
 	}{
-		"one that was not looked at yet":         {ucv1.LookAheadStatus{}, true},
-		"one that answered an hour ago":          {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour), LookedAt: stampAgo(time.Hour)}, true},
-		"not one that did half an hour ago":      {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour / 2), LookedAt: stampAgo(time.Hour / 2)}, false},
-		"not one that did not answer just now":   {ucv1.LookAheadStatus{TriedAt: stampAgo(time.Second), LookedAt: stampAgo(2 * time.Hour)}, false},
-		"nor one that has not answered for ever": {ucv1.LookAheadStatus{TriedAt: stampAgo(2 * time.Hour)}, false},
+		"one that was not looked at yet":         {look: ucv1.LookAheadStatus{}, now: true},
+		"one that answered an hour ago":          {look: ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour), LookedAt: stampAgo(time.Hour)}, now: true},
+		"not one that did half an hour ago":      {look: ucv1.LookAheadStatus{TriedAt: stampAgo(time.Hour / 2), LookedAt: stampAgo(time.Hour / 2)}},
+		"not one that did not answer just now":   {look: ucv1.LookAheadStatus{TriedAt: stampAgo(time.Second), LookedAt: stampAgo(2 * time.Hour)}},
+		"nor one that has not answered for ever": {look: ucv1.LookAheadStatus{TriedAt: stampAgo(2 * time.Hour)}},
+		"nor one that sleeps":                    {look: asleep(2 * time.Hour)},
+		"one that slept, and is awake":           {look: asleep(10 * time.Minute), awake: 1, now: true},
+		"not every minute while it starts":       {look: asleep(9 * time.Minute), awake: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := queued()
 			o.HourlyLooks = true
+			o.InTree = observation.Known(observation.Component{Replicas: test.awake})
 			o.Cluster.Status.LookAhead = &test.look
 			test.look.NextAt, test.look.Generation = &metav1.Time{Time: noon().Add(6 * time.Hour)}, o.Cluster.Generation
 			NewWithT(t).Expect(LooksNow(o, noon())).To(Equal(test.now))

@@ -27,12 +27,15 @@ func (o Observed[T]) IsAbsent() bool { return o.state == absent }
 // IsUnknown says that it could not be looked at.
 func (o Observed[T]) IsUnknown() bool { return o.state == couldNotLook }
 
+// NotTried says that it was not even tried to look at it.
+func (o Observed[T]) NotTried() bool { return o.state == couldNotLook && o.why == "" }
+
 // Why says why it could not be looked at.
 func (o Observed[T]) Why() string {
 	switch {
 	case o.state == absent:
 		return "it does not exist"
-	case o.state == couldNotLook && o.why == "":
+	case o.NotTried():
 		return "it was not looked at"
 	}
 	return o.why

@@ -262,6 +262,20 @@ func TestAnInTreeClusterIsReadyOnlyWithAKCMThatRunsTheLoops(t *testing.T) {
 	w.expectVerdict(kstatus.CurrentStatus)
 }
 
+// scaleToZero puts the control plane to sleep.
+func (w *world) scaleToZero() {
+	w.t.Helper()
+	g, deployments := NewWithT(w.t), &appsv1.DeploymentList{}
+	g.Expect(suite.client.List(w.t.Context(), deployments, client.InNamespace(w.namespace))).To(Succeed())
+	for _, deployment := range deployments.Items {
+		deployment.Spec.Replicas = new(int32(0))
+		g.Expect(suite.client.Update(w.t.Context(), &deployment)).To(Succeed())
+		for _, pod := range w.pods(deployment.Name) {
+			w.forceDelete(&pod)
+		}
+	}
+}
+
 // A control plane that sleeps answers no one: that is told, although no user cluster was reached, and is no failure.
 func TestALookAtAControlPlaneThatSleeps(t *testing.T) {
 	t.Parallel()
@@ -269,15 +283,7 @@ func TestALookAtAControlPlaneThatSleeps(t *testing.T) {
 	w.look()
 	g.Expect(w.status().LookAhead.Leader).To(Equal(ucv1.LeaderLeads))
 	kubeconfig(func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.Server = "https://" + closedPort(t) })(w)
-	deployments := &appsv1.DeploymentList{}
-	g.Expect(suite.client.List(t.Context(), deployments, client.InNamespace(w.namespace))).To(Succeed())
-	for _, deployment := range deployments.Items {
-		deployment.Spec.Replicas = new(int32(0))
-		g.Expect(suite.client.Update(t.Context(), &deployment)).To(Succeed())
-		for _, pod := range w.pods(deployment.Name) {
-			w.forceDelete(&pod)
-		}
-	}
+	w.scaleToZero()
 	w.clock.SetTime(w.status().LookAhead.NextAt.Time)
 	w.pass()
 	g.Expect(w.status().LookAhead.Leader).To(Equal(ucv1.LeaderHibernated))

@@ -68,6 +68,7 @@ func queues() []mutant {
 	ofCluster := func(name, function string, how operator) mutant {
 		return of(clusterControllerPackage, rule, name, function, how)
 	}
+	ofPlane := func(name, function string, how operator) mutant { return of(controlPlanePackage, rule, name, function, how) }
 	return []mutant{
 		inTables(rule, "a queued Cluster is connected", "Queues", returns("AwaitsTurn", "false")),
 		inTables(rule, "a turn that cannot be read has come", "start.Admitted",
@@ -78,6 +79,11 @@ func queues() []mutant {
 		inTables(rule, "what is held lets KCM be upgraded past its provider", "loops.upgradeAllowed", never("Directed LastInTreeMinor")),
 		inTables(rule, "a FleetMigration rolls back what is past its point of no return", "wantsRollback", without("PointOfNoReturnAt")),
 		inTables(rule, "who cannot be reached is looked at every few seconds", "hourlyLook", without("Before")),
+		inTables(rule, "one that slept waits although it is awake", "hourlyLook", never("LeaderHibernated")),
+		inTables(rule, "one that sleeps is looked at every hour", "looked", without("Reachable HourlyLooks")),
+		ofPlane("a pod in a cache that runs KCM is none", "Reader.Glimpse", never("hasPods")),
+		ofPlane("a pod that went without an end is none", "Reader.Glimpse", instead("Former Processes", "[]observation.Process{}")),
+		ofPlane("an API server without KCM is a control plane that sleeps", "Reader.Glimpse", lacks("ContainsFunc")),
 		ofCluster("the fleet is not asked", "Reconciler.turnOf", always("AwaitsTurn")),
 		ofCluster("the controller of Clusters takes the admission", "writer.applyStatus", skips("admission")),
 		ofFleet("a look is believed for ever", "decision.lasts", always("Before")),

@@ -146,6 +146,8 @@ func CheckCloudConfig(in pass.Input) (*observation.Finding, string) {
 			ucv1.InputInvalidReason,
 			secret, " with the cloud configuration does not exist; create it.",
 		), ""
+	case in.CloudConfig.NotTried() && !in.Connection.Reachable:
+		return nil, "" // The connection says it.
 	case !known:
 		return nil, secret.String() + ": " + in.CloudConfig.Why()
 	case config.Problem != "":
@@ -169,6 +171,8 @@ func checkControlPlane(in pass.Input) (*observation.Finding, string) {
 	switch {
 	case in.ControlPlane.IsAbsent():
 		return blocking(FindingControlPlane, ucv1.InputInvalidReason, components.KCMMissing(in)), ""
+	case in.ControlPlane.NotTried() && !in.Connection.Reachable:
+		return nil, "" // The connection says it.
 	case !known:
 		return nil, "the control plane: " + in.ControlPlane.Why()
 	}
