@@ -102,7 +102,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if p.again == 0 || p.again > settles { // Nothing is urgent.
 		p.forecast()
 	}
-	r.Turns.decided(seen.Fleet, plan)
+	if again := r.Turns.decided(seen.Fleet, plan, now); again > 0 {
+		p.lookAfter(again)
+	}
 	return p.result(), nil
 }
 

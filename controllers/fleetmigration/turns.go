@@ -29,7 +29,9 @@ type Turns struct {
 	// Unmanaged bounds the starts of Clusters that no FleetMigration selects.
 	Unmanaged *Unmanaged
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// near is since when a Cluster is near the front of its queue; its turn comes soon when it has stayed there.
+	near map[types.UID]time.Time
 	soon map[types.UID]bool
 	// stranded is why a claim leads nowhere: whoever that changes for is told.
 	stranded map[types.UID]string
@@ -149,29 +151,49 @@ func (t *Turns) claimed(ctx context.Context, c *ucv1.Cluster) observation.Observ
 	return waits(ucv1.QueuedReason, "FleetMigration "+name+" has queued the cluster"+wave+". "+why)
 }
 
+// stays is how long a Cluster is near the front of its queue before it is looked at for that: a commit brings hundreds within
+// half a minute, and each that comes changes who the next ones are.
+const stays = 30 * time.Second
+
 // decided keeps what the Clusters are told, and wakes those for which it is new. One that cannot be woken now is at its next
-// pass.
-func (t *Turns) decided(f fleet.Fleet, plan fleet.Plan) {
-	soon, stranded := map[types.UID]bool{}, map[types.UID]string{}
+// pass. It says after which time it is to be asked again; zero: whenever there is another decision.
+func (t *Turns) decided(f fleet.Fleet, plan fleet.Plan, now time.Time) (again time.Duration) {
+	near, soon, stranded := map[types.UID]time.Time{}, map[types.UID]bool{}, map[types.UID]string{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range plan.Members {
 		p, m := &plan.Members[i], &f.Members[i]
 		uid := types.UID(m.UID)
 		if p.Soon {
-			soon[uid] = true
+			since, was := t.near[uid]
+			if !was {
+				since = now
+			}
+			left := stays - now.Sub(since)
+			if near[uid], soon[uid] = since, left <= 0; left > 0 && (again == 0 || left < again) {
+				again = left
+			}
 		}
-		if p.Migration < 0 && len(p.Obstacles) > 0 {
-			stranded[uid] = p.Obstacles[0].Reason
-		}
-		if p.State == fleet.OutOfScope && m.OutOfScope == ucv1.NotSupportedReason {
-			stranded[uid] = m.OutOfScope
+		if why := leadsNowhere(p, m); why != "" {
+			stranded[uid] = why
 		}
 		if soon[uid] && !t.soon[uid] || stranded[uid] != t.stranded[uid] {
 			t.wake(m)
 		}
 	}
-	t.soon, t.stranded = soon, stranded
+	t.near, t.soon, t.stranded = near, soon, stranded
+	return again
+}
+
+// leadsNowhere is why a claim does; empty: it does not.
+func leadsNowhere(p *fleet.MemberPlan, m *fleet.Member) string {
+	switch {
+	case p.State == fleet.OutOfScope && m.OutOfScope == ucv1.NotSupportedReason:
+		return m.OutOfScope
+	case p.Migration < 0 && len(p.Obstacles) > 0:
+		return p.Obstacles[0].Reason
+	}
+	return ""
 }
 
 func (t *Turns) wake(m *fleet.Member) {

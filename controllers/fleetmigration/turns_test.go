@@ -98,6 +98,9 @@ func TestWhoMayStart(t *testing.T) {
 func TestAClusterIsWokenWhenItsTurnIsAnother(t *testing.T) {
 	w := newWorld(t, oneByOne(func(fm *ucv1.FleetMigration) { fm.Spec.Mode = ucv1.FleetHold }), candidate("a", claimed("Queued")))
 	turns := w.reconciler.Turns
+	w.g.Expect(w.pass().RequeueAfter).To(BeNumerically("<=", 30*time.Second))
+	w.g.Expect(turns.Soon("uid-a")).To(BeFalse(), "others may come that are before it")
+	w.clock.Step(30 * time.Second)
 	w.pass()
 	w.g.Expect(turns.Soon("uid-a")).To(BeTrue())
 	w.g.Expect(turns.Wakes()).To(Receive(HaveField("Object.Name", "a")))

@@ -59,7 +59,7 @@ type Member struct {
 	Stalled Trouble
 	// Troubles are all reasons of its conditions that are not True, with since when.
 	Troubles []Trouble
-	// HealthySince is since when it has been Ready; zero while it is not.
+	// HealthySince is since when one that is done has been Ready; zero while it is not.
 	HealthySince time.Time
 	// Verdict about its service level objectives, and since when; empty until there is one.
 	Verdict   slo.Verdict

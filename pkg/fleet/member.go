@@ -42,7 +42,9 @@ func MemberOf(c *ucv1.Cluster, namespaceLabels labels.Set, canMigrate func(provi
 	m.readWindows(c)
 	m.readLook(c)
 	m.readConditions(&c.Status)
-	m.HealthySince = healthySince(c.Status.Conditions)
+	if m.done() {
+		m.HealthySince = healthySince(c.Status.Conditions)
+	}
 	return m
 }
 

@@ -51,6 +51,7 @@ func turns() []mutant {
 			returns("namespace", "observation.Known(false)")),
 		ofTurn("a bound manager heeds no claims", "Turns.Turn", begins("if t.Bound {\nreturn "+mayStart+"\n}")),
 		ofTurn("a FleetMigration of the same name holds the claim", "Turns.claimed", without("UID")),
+		ofTurn("who is next for a moment is looked at", "Turns.decided", against("left <=", "time.Hour")),
 		ofTurn("no Cluster is woken", "Turns.decided", skips("wake")),
 		ofTurn("a Cluster does not wait for its FleetMigration", "Unmanaged.turn", never("rest")),
 		ofTurn("any number of Clusters may start", "Unmanaged.turn", never("used Most")),
