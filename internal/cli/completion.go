@@ -13,6 +13,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider"
 )
 
@@ -146,13 +147,11 @@ func namespaces(ctx context.Context, c client.Client, _ request) (names []string
 	return names
 }
 
-// formats are those that the flag names in its usage.
 func formats(command *cobra.Command) cobra.CompletionFunc {
 	var known []string
 	if flag := command.Flags().Lookup("output"); flag != nil {
-		all := []string{"text", "json", "yaml", "html"}
-		known = strings.FieldsFunc(flag.Usage, func(r rune) bool { return r < 'a' || r > 'z' })
-		known = slices.DeleteFunc(known, func(word string) bool { return !slices.Contains(all, word) })
+		format, _ := flag.Value.(terminal.Format)
+		known = format.Known()
 	}
 	return cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)
 }

@@ -46,6 +46,29 @@ func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// Nothing is connected to: there is no cluster here, and the flag is wrong before one is looked for.
+func TestEveryCommandRefusesAFormatThatIsNone(t *testing.T) {
+	formats := 0
+	for _, command := range tree(Command()) {
+		flag := command.Flags().Lookup("output")
+		if flag == nil {
+			flag = command.InheritedFlags().Lookup("output")
+		}
+		if flag == nil {
+			continue
+		}
+		formats++
+		path := strings.Fields(command.CommandPath())[1:]
+		t.Run(strings.Join(path, " "), func(t *testing.T) {
+			g := NewWithT(t)
+			out, code := run(append(path, "-o", "nonsense")...)
+			g.Expect(code).To(Equal(terminal.ExitRefused))
+			g.Expect(out).To(ContainSubstring(`invalid argument "nonsense" for "-o, --output" flag: it is one of`))
+		})
+	}
+	NewWithT(t).Expect(formats).To(BeNumerically(">", 10))
+}
+
 func TestTheManagerRefusesWrongValues(t *testing.T) {
 	g := NewWithT(t)
 	out, code := run("manager", "--fleet-admission=x")

@@ -83,6 +83,6 @@ func versionCommand() *cobra.Command {
 			return terminal.Write(command.OutOrStdout(), output, report, report.text)
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &output)
 	return command
 }

@@ -81,7 +81,7 @@ func Command() *cobra.Command {
 			return options.status(command.Context(), command.OutOrStdout(), args[0])
 		},
 	}
-	status.Flags().StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(status.Flags(), &options.output)
 	status.Flags().DurationVar(&options.lookFor, "look-for", 5*time.Second, "How long to wait to see the Leases being renewed.")
 	open := &cobra.Command{
 		Use: "open NAME", Short: "Lets the CCM write its Lease, so that it leads and runs the cloud loops.", Args: cobra.ExactArgs(1),

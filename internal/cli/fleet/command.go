@@ -43,7 +43,7 @@ func (o *options) bind(command *cobra.Command) {
 	// FleetMigrations have no namespace, and budgets count the Clusters of all.
 	command.Flags().Lookup("namespace").Hidden = command.Name() != "why"
 	o.ScreenOptions.Bind(command.Flags())
-	command.Flags().StringVarP(&o.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &o.output)
 }
 
 // screen to print on: not wider than mostColumns.
@@ -60,9 +60,6 @@ type printer interface {
 
 // print what a command makes of what there is.
 func (o *options) print(ctx context.Context, out io.Writer, report func(*view) (printer, error)) error {
-	if err := terminal.CheckOutput(o.output); err != nil {
-		return err
-	}
 	s, err := o.screen(out)
 	if err != nil {
 		return err

@@ -54,9 +54,6 @@ func (o *statusOptions) follow(ctx context.Context, out, notes io.Writer, report
 	if o.interval <= 0 {
 		return terminal.UsageError(fmt.Errorf("--interval is %s; it has to be positive", o.interval))
 	}
-	if err := terminal.CheckOutput(o.output); err != nil {
-		return err
-	}
 	c, host, err := o.Connect()
 	if err != nil {
 		return err

@@ -49,9 +49,6 @@ func checkLockCommand(output *string) *cobra.Command {
 			"  ccm-migration-controller leader-migration check --from 1.25 --to 1.26 --provider aws lock.yaml",
 		Args: terminal.UsageArguments(cobra.MaximumNArgs(2)),
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := terminal.CheckOutput(*output); err != nil {
-				return err
-			}
 			cluster, violations, err := flags.read(args)
 			if err != nil {
 				return err

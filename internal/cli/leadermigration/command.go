@@ -26,7 +26,7 @@ func Command() *cobra.Command {
 		Short: "Render, check and explain the migration lock of both controller managers.",
 		Long:  leaderMigrationLong,
 	}
-	command.PersistentFlags().StringVarP(&output, "output", "o", "text", "text, yaml or json")
+	terminal.BindFormat(command.PersistentFlags(), &output)
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.UsageError(err) })
 	command.AddCommand(renderLockCommand(&output), checkLockCommand(&output), explainLockCommand(&output))
 	return command
@@ -50,10 +50,7 @@ func (p *planFlags) add(command *cobra.Command) {
 }
 
 // read makes the plan of the flags.
-func (p *planFlags) read(output string) (leadermigration.Plan, error) {
-	if err := terminal.CheckOutput(output); err != nil {
-		return leadermigration.Plan{}, err
-	}
+func (p *planFlags) read() (leadermigration.Plan, error) {
 	if p.from == "" || p.to == "" || p.plan.Provider == "" {
 		return leadermigration.Plan{}, terminal.UsageError(errors.New("--from, --to and --provider are needed"))
 	}
@@ -88,7 +85,7 @@ func explainLockCommand(output *string) *cobra.Command {
 		Example: "  ccm-migration-controller leader-migration explain --from 1.25 --to 1.26 --provider aws",
 		Args:    terminal.UsageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			plan, err := flags.read(*output)
+			plan, err := flags.read()
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func renderLockCommand(output *string) *cobra.Command {
 			"  ccm-migration-controller leader-migration render --from 1.29.3 --to 1.30.1 --provider gce --output-dir lock",
 		Args: terminal.UsageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			plan, err := flags.read(*output)
+			plan, err := flags.read()
 			if err != nil {
 				return err
 			}

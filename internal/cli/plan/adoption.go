@@ -46,7 +46,7 @@ func Adoption() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	command.Flags().StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &options.output)
 	return command
 }
 

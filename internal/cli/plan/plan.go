@@ -42,14 +42,11 @@ func Command() *cobra.Command {
 		},
 	}
 	options.bind(command.Flags())
-	command.Flags().StringVarP(&options.output, "output", "o", "text", "Format: text, json, yaml or html.")
+	terminal.BindFormats(command.Flags(), &options.output, "text", "json", "yaml", "html")
 	return command
 }
 
 func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error {
-	if err := terminal.CheckOutput(o.output, "html"); err != nil {
-		return err
-	}
 	both, err := o.open(ctx, name)
 	if err != nil {
 		return err

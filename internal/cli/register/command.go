@@ -62,7 +62,7 @@ func Command() *cobra.Command {
 	set.StringVarP(&o.selector, "selector", "l", "", "Labels of the namespaces to look in; with --from=kkp of KKP's Clusters, "+
 		"because KKP gives namespaces no labels.")
 	set.StringSliceVarP(&o.files, "filename", "f", nil, "With --from=kubeone: files with the manifest of a KubeOneCluster.")
-	set.StringVarP(&o.output, "output", "o", "yaml", "Format: yaml, with comments, or json.")
+	terminal.BindFormats(set, &o.output, "yaml", "json")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.UsageError(err) })
 	return command
 }
@@ -76,8 +76,6 @@ func (o *options) platform() (registration.Platform, error) {
 	switch {
 	case !slices.Contains(known, o.from):
 		return "", fmt.Errorf("--from is %q; it is one of %s", o.from, strings.Join(known, ", "))
-	case o.output != "yaml" && o.output != "json":
-		return "", fmt.Errorf("--output is %q; it is one of yaml, json", o.output)
 	case kubeOne && len(o.files) == 0:
 		return "", errors.New("--from=kubeone needs --filename: such control planes are no objects of the management cluster")
 	case kubeOne && (o.all || o.selector != ""):

@@ -79,7 +79,7 @@ func Command() *cobra.Command {
 	set.StringVar(&flags.kubernetes, "kubernetes", "", "version of Kubernetes, such as 1.30 or 1.30.14")
 	set.StringVar(&flags.cloudConfig, "cloud-config", "", "the cloud configuration: a Secret's manifest, a folder, or a file")
 	set.StringVar(&flags.profile, "profile", "", "a ProviderProfile's manifest")
-	set.StringVarP(&flags.output, "output", "o", "yaml", "yaml or json")
+	terminal.BindFormats(set, &flags.output, "yaml", "json")
 	set.BoolVar(&flags.images, "images", false, "list the images only, for mirroring")
 	set.BoolVar(&flags.digests, "digests", false, "with --images, ask the registries for the digests")
 	set.BoolVar(&flags.showSecrets, "show-secrets", false, "print the values of Secrets")
@@ -101,8 +101,6 @@ func (f *renderFlags) check() error {
 		return errors.New("--provider, --kubernetes and --cloud-config are needed; --images needs the first two")
 	case f.digests && !f.images:
 		return errors.New("--digests needs --images")
-	case f.output != "yaml" && f.output != "json":
-		return fmt.Errorf("--output %q is none of yaml and json", f.output)
 	case !slices.Contains(placements, f.placement):
 		return fmt.Errorf("--placement %q is none of %s", f.placement, strings.Join(placements, " and "))
 	}

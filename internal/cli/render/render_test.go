@@ -160,7 +160,7 @@ func TestRender(t *testing.T) {
 		},
 		"a format that is none": {
 			args: []string{"--provider", "openstack", "--kubernetes", "1.30", "--cloud-config", config, "-o", "toml"}, code: 2,
-			stderr: "none of yaml and json",
+			stderr: "it is one of yaml, json",
 		},
 		"nothing to render": {code: 2, stderr: "are needed"},
 	} {

@@ -38,9 +38,6 @@ func Versions() *cobra.Command {
 		Example: "  ccm-migration-controller versions --provider vsphere\n  ccm-migration-controller versions --provider aws -o json",
 		Args:    terminal.UsageArguments(cobra.NoArgs),
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := terminal.CheckOutput(output); err != nil {
-				return err
-			}
 			profile, err := lookup(name)
 			if err != nil {
 				return err
@@ -55,7 +52,7 @@ func Versions() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&name, "provider", "", "provider, as in spec.cloud.providerName")
-	command.Flags().StringVarP(&output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &output)
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.UsageError(err) })
 	return command
 }

@@ -79,7 +79,7 @@ func Handover() *cobra.Command {
 		},
 	}
 	options.Bind(command.Flags())
-	command.Flags().StringVarP(&output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &output)
 	return command
 }
 

@@ -47,7 +47,7 @@ func Instructions() *cobra.Command {
 		},
 	}
 	options.Bind(command.Flags())
-	command.Flags().StringVarP(&output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &output)
 	command.Flags().StringVar(&dir, "output-dir", "", "Writes the files that the control plane has to read into this folder, and "+
 		"prints nothing else.")
 	return command

@@ -79,7 +79,7 @@ func Inventory() *cobra.Command {
 	options.Bind(command.Flags())
 	management.BindAllow(command.Flags(), &options.allow, management.Loopback()...)
 	command.Flags().BoolVar(&options.diff, "diff", false, "Read the user cluster and say what is not as it was.")
-	command.Flags().StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &options.output)
 	return command
 }
 

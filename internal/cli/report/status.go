@@ -54,7 +54,7 @@ func Status() *cobra.Command {
 	options.ScreenOptions.Bind(command.Flags())
 	flags := command.Flags()
 	options.bind(flags)
-	flags.StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(flags, &options.output)
 	flags.BoolVarP(&options.watch, "watch", "w", false, "Go on, and print it again when it changed.")
 	flags.DurationVar(&options.interval, "interval", 2*time.Second, "How often --watch looks at most.")
 	flags.IntVar(&options.timeline, "timeline", 8, "How many of the last entries of the timeline to print.")
@@ -64,9 +64,6 @@ func Status() *cobra.Command {
 func (o *statusOptions) run(ctx context.Context, out, notes io.Writer, name string) error {
 	if o.interval <= 0 {
 		return terminal.UsageError(fmt.Errorf("--interval is %s; it has to be positive", o.interval))
-	}
-	if err := terminal.CheckOutput(o.output); err != nil {
-		return err
 	}
 	if err := o.parse(name, o.Namespace); err != nil {
 		return terminal.UsageError(err)

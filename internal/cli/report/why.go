@@ -57,7 +57,7 @@ func Why() *cobra.Command {
 	}
 	options.Access.Bind(command.Flags())
 	options.ScreenOptions.Bind(command.Flags())
-	command.Flags().StringVarP(&options.output, "output", "o", "text", terminal.OutputFlag)
+	terminal.BindFormat(command.Flags(), &options.output)
 	command.Flags().BoolVar(&options.runbook, "runbook", false, "Print the whole runbook of what is in the way.")
 	return command
 }

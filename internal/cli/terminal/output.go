@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -15,17 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
-
-// OutputFlag explains the formats of write.
-const OutputFlag = "Format: text, json or yaml."
-
-// CheckOutput is for what takes long before it writes.
-func CheckOutput(format string, more ...string) error {
-	if known := append([]string{"text", "json", "yaml"}, more...); !slices.Contains(known, format) {
-		return UsageError(fmt.Errorf("--output is %q; it is one of %s", format, strings.Join(known, ", ")))
-	}
-	return nil
-}
 
 // Write prints a value in the format that was asked for; text prints it for people.
 func Write(w io.Writer, format string, value any, text func(io.Writer) error) error {
@@ -40,7 +28,7 @@ func Write(w io.Writer, format string, value any, text func(io.Writer) error) er
 	case "json", "yaml":
 		return encode(w, format, value)
 	}
-	return CheckOutput(format)
+	return fmt.Errorf("there is no format %s", format)
 }
 
 func encode(w io.Writer, format string, value any) error {
