@@ -11,9 +11,11 @@ import (
 )
 
 const (
-	// forecastEvery is the least time between two forecasts of a FleetMigration, and forecastShare the most of a processor that
-	// all take: one of thousands of Clusters takes seconds.
+	// forecastEvery is the least time between two forecasts of a FleetMigration, forecastAgain after one that saw no end, as while
+	// its Clusters were not looked at yet, and forecastShare the most of a processor that all take: one of thousands of Clusters
+	// takes seconds.
 	forecastEvery = 15 * time.Minute
+	forecastAgain = time.Minute
 	forecastShare = 100
 )
 
@@ -54,9 +56,12 @@ func (p *pass) oldestForecast() (oldest *ucv1.FleetMigration) {
 		return nil
 	}
 	for _, fm := range p.seen.migrations {
-		at := f.at[fm.UID]
-		if rest := forecastEvery - p.now.Sub(at); rest > 0 {
-			p.lookAfter(rest)
+		at, every := f.at[fm.UID], forecastEvery
+		if f.of[fm.UID] == nil {
+			every = forecastAgain
+		}
+		if age := p.now.Sub(at); age < every {
+			p.lookAfter(forecastEvery - age) // A pass that something changed comes sooner.
 			continue
 		}
 		if oldest == nil || at.Before(f.at[oldest.UID]) {

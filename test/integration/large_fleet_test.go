@@ -64,9 +64,8 @@ func TestALargeQueueThatCannotConnectAsksLittle(t *testing.T) {
 	t.Logf("%d Clusters in a queue, none of which can be connected to, in %s: %d looks, %d requests: %v; %d looks were made before, %d "+
 		"are due within the hour", clusters, window, after.tried-before.tried, requests.All(), requests, before.tried, after.due)
 	g.Expect(after.tried).To(BeNumerically(">=", next))
-	// Of the others, a sixth is looked at in each hour (TestTheFirstLooksAreSpread): the kubeconfig, the status, and what the fleet
-	// reads when that has changed.
-	const each, others = 3, (clusters - next) / 6
+	// The kubeconfig and the status. Of the others, a sixth is looked at in each hour (TestTheFirstLooksAreSpread).
+	const each, others = 2, (clusters - next) / 6
 	g.Expect(requests.All() + each*(before.tried+others)).To(BeNumerically("<=", clusters))
 }
 

@@ -30,6 +30,7 @@ func admissions() []mutant {
 		ofAdmission("a halt is reported with the counts", "urgent", begins(
 			"if equality.Semantic.DeepEqual(before.Admitting, after.Admitting) {\nreturn false\n}")),
 		ofAdmission("who is let go is written down with the counts", "urgent", without("Admitting")),
+		ofAdmission("a forecast that saw no end stands for long", "pass.oldestForecast", never("nil of")),
 		ofAdmission("counts are written in each pass", "pass.reportOne", never("urgent")),
 		ofAdmission("a change of a Cluster makes no pass", "Reconciler.changes", never("DeepEqual")),
 		ofAdmission("no one looks again when a window opens", "pass.result", never("IsZero")),
