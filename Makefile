@@ -53,6 +53,12 @@ chart-demo: binaries-demo ## Play the demo with a manager that Helm installed fr
 fleet-demo: binaries-demo ## Move eight user clusters in waves, with a halt, an approval, and a window that closes in the middle.
 	$(BIN)/testbed fleet $(SEEDED) $(ARGS)
 
+.PHONY: dashboards-demo
+dashboards-demo: binaries-test ## Play the fleet's demo with Prometheus and kube-state-metrics, and ask each query of the dashboards.
+	cd test/prometheus && go build -tags=remove_all_sd -o $(BIN)/prometheus github.com/prometheus/prometheus/cmd/prometheus
+	cd test/kubestatemetrics && go build -o $(BIN)/kube-state-metrics k8s.io/kube-state-metrics/v2
+	cd test/prometheus && go test -count=1 -timeout=30m -v -tags="remove_all_sd dashboardsdemo" -run=TestADemo .
+
 .PHONY: testbed
 testbed: binaries-demo ## Start the same clusters and leave them running, to use kubectl by hand.
 	$(BIN)/testbed up $(SEEDED) $(ARGS)
@@ -81,7 +87,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo release-twice
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status

@@ -19,6 +19,7 @@ const waits = "settle=3s,probe=5s,addresses=15s"
 func Command() *cobra.Command {
 	var root string
 	var seed uint64
+	var linger bool
 	command := &cobra.Command{
 		Use: "fleet", Short: "Moves eight user clusters in waves, and shows how.", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -33,10 +34,16 @@ func Command() *cobra.Command {
 				return err
 			}
 			defer story.End()
-			return story.play(screen.Say)
+			err = story.play(screen.Say)
+			if linger && err == nil {
+				screen.Say("everything runs on until Ctrl-C")
+				<-story.ctx.Done()
+			}
+			return err
 		},
 	}
 	command.Flags().StringVar(&root, "root", ".", "The project's folder.")
+	command.Flags().BoolVar(&linger, "linger", false, "Leave everything running at the end, until Ctrl-C.")
 	command.Flags().Uint64Var(&seed, "seed", 0, "Seed of what the user clusters run besides; 0 takes one from the clock.")
 	return command
 }

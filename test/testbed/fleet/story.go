@@ -233,6 +233,9 @@ func (s *Story) tellHalt() error {
 	}); err != nil {
 		return err
 	}
+	if err := s.waitForAlert(); err != nil {
+		return err
+	}
 	s.say("north halted; repairing what keeps the CCM of " + s.cast.Breaks + " from initializing Nodes")
 	s.Bed.Cloud.ClearFaultsOf(s.cast.Breaks)
 	if err := s.waitForCluster(s.cast.Breaks, "its recovery", func(c *ucv1.Cluster) string {
@@ -248,6 +251,18 @@ func (s *Story) tellHalt() error {
 	s.resumed = append(s.resumed, now)
 	return s.patch(&ucv1.FleetMigration{ObjectMeta: metav1.ObjectMeta{Name: north}},
 		fmt.Sprintf(`{"spec":{"failures":{"countSince":%q}}}`, now.Format(time.RFC3339)))
+}
+
+// waitForAlert leaves the halt alone for as long as config/prometheus waits before it calls a person.
+func (s *Story) waitForAlert() error {
+	const before = 75 * time.Second
+	began := time.Now()
+	return s.Bed.WaitFor(s.ctx, "the halt to last for longer than a minute", 2*before, func(context.Context) (string, error) {
+		if left := before - time.Since(began); left > 0 {
+			return fmt.Sprintf("%.0f s are left", left.Seconds()), nil
+		}
+		return "", nil
+	})
 }
 
 func (s *Story) waitForAll() error {
