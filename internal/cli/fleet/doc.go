@@ -14,6 +14,7 @@
 //	plan*.go        fleet plan
 //	gate.go         fleet gate
 //	failures.go     fleet failures
+//	shown.go        fleet status for the dashboard
 //
 // It may import everything but the other commands. It changes nothing: it prints the commands that would. What it prints is a
 // function of what was read and of the time.

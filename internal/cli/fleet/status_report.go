@@ -117,11 +117,16 @@ func soaksUntil(w *fleet.WavePlan) *metav1.Time {
 
 // newDetails also looks ahead.
 func newDetails(m migration) migrationReport {
+	r := newDetailsOfNow(m)
+	r.Forecast = newForecastReport(m.forecast(m.plan.Name))
+	return r
+}
+
+func newDetailsOfNow(m migration) migrationReport {
 	r := newMigrationReport(m)
 	status := m.plan.Status
 	r.OutOfScope, r.Queue, r.Budgets = status.OutOfScope, status.Queue, status.Budgets
 	r.Windows, r.Exclusions = windowsOf(m.object, m.at)
-	r.Forecast = newForecastReport(m.forecast(m.plan.Name))
 	return r
 }
 

@@ -42,8 +42,7 @@ func (r *statusReport) text(out io.Writer, s terminal.Screen) error {
 }
 
 func (r *migrationReport) text(text *strings.Builder, s terminal.Screen, now time.Time) {
-	row(text, s, fmt.Sprintf("%s  %s  %d/%d Clusters, %d/%d Nodes", r.Name, r.Reason, r.Clusters.Succeeded, r.Clusters.Total,
-		r.Nodes.Migrated, r.Nodes.Known))
+	row(text, s, r.Name+"  "+r.Reason+"  "+r.done())
 	text.WriteString("\n" + s.Paint(terminal.Bold, "  "+s.Cell("WAVE", nameWidth)+"  "+s.Cell("DONE", bar(s)+doneWidth)+
 		right("FLIGHT", countWidth+1)+right("FAILED", countWidth+1)+right("QUEUE", countWidth+1)+"  NOW") + "\n")
 	for i := range r.Waves {
@@ -58,12 +57,13 @@ func (r *migrationReport) text(text *strings.Builder, s terminal.Screen, now tim
 	}
 }
 
+func (r *migrationReport) done() string {
+	return fmt.Sprintf("%d/%d Clusters, %d/%d Nodes", r.Clusters.Succeeded, r.Clusters.Total, r.Nodes.Migrated, r.Nodes.Known)
+}
+
 // text is the line of a wave.
 func (w *waveReport) text(text *strings.Builder, s terminal.Screen, now time.Time) {
-	mark, tone := sign(s, w.State)
-	if w.Clusters.Failed > 0 {
-		tone = terminal.Bad
-	}
+	mark, tone := w.sign(s)
 	c := w.Clusters
 	start := s.Paint(tone, mark) + " " + s.Cell(w.Name, nameWidth) + "  "
 	if bar(s) > 0 {
@@ -73,6 +73,15 @@ func (w *waveReport) text(text *strings.Builder, s terminal.Screen, now time.Tim
 	counts := number(c.InFlight, countWidth+1) + number(c.Failed, countWidth+1) + number(c.Queued+c.Ineligible, countWidth+1)
 	used := 2 + nameWidth + 2 + bar(s) + doneWidth + 3*(countWidth+1) + 2
 	text.WriteString(start + counts + "  " + s.Cut(w.now(now), s.Width-used) + "\n")
+}
+
+// sign and tone: what failed outweighs the state.
+func (w *waveReport) sign(s terminal.Screen) (string, terminal.Tone) {
+	mark, tone := sign(s, w.State)
+	if w.Clusters.Failed > 0 {
+		tone = terminal.Bad
+	}
+	return mark, tone
 }
 
 // bar is how much room it has, with what parts it: none on a narrow terminal, where words matter more.
@@ -151,17 +160,36 @@ func (r *migrationReport) budgets(text *strings.Builder, s terminal.Screen) {
 	head(text, s, "  "+s.Cell("BUDGET", reasonWidth)+right("USED", countWidth+2)+"  OF")
 	for i, b := range r.Budgets {
 		if i == mostLines {
-			row(text, s, fmt.Sprintf("  %d more are less full", len(r.Budgets)-mostLines))
+			row(text, s, "  "+r.budgetsLeft())
 			break
 		}
-		row(text, s, fmt.Sprintf("  %s%s  %d", s.Cell(strings.TrimSpace(b.Name+" "+b.Value), reasonWidth), number(b.Used, countWidth+2),
-			b.Limit))
+		row(text, s, fmt.Sprintf("  %s%s  %d", s.Cell(budgetName(b), reasonWidth), number(b.Used, countWidth+2), b.Limit))
 	}
+}
+
+func budgetName(b ucv1.BudgetStatus) string { return strings.TrimSpace(b.Name + " " + b.Value) }
+
+// budgetsLeft says how many are not shown.
+func (r *migrationReport) budgetsLeft() string {
+	if len(r.Budgets) <= mostLines {
+		return ""
+	}
+	return fmt.Sprintf("%d more are less full", len(r.Budgets)-mostLines)
 }
 
 // calendar is when windows and exclusions change.
 func (r *migrationReport) calendar(text *strings.Builder, s terminal.Screen) {
-	lines := []string{}
+	lines := r.calendarLines()
+	if len(lines) == 0 {
+		return
+	}
+	head(text, s, "Windows")
+	for _, line := range lines {
+		bullet(text, s, terminal.Plain, "  "+s.Sign("•", "*")+" ", line)
+	}
+}
+
+func (r *migrationReport) calendarLines() (lines []string) {
 	for _, w := range r.Windows {
 		lines = append(lines, w.words())
 	}
@@ -173,13 +201,7 @@ func (r *migrationReport) calendar(text *strings.Builder, s terminal.Screen) {
 			lines = append(lines, e.words())
 		}
 	}
-	if len(lines) == 0 {
-		return
-	}
-	head(text, s, "Windows")
-	for _, line := range lines {
-		bullet(text, s, terminal.Plain, "  "+s.Sign("•", "*")+" ", line)
-	}
+	return lines
 }
 
 func (f *forecastReport) text(text *strings.Builder, s terminal.Screen) {

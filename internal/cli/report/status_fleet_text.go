@@ -63,31 +63,19 @@ func (r *fleetReport) text(out io.Writer, s terminal.Screen, now time.Time) erro
 
 // head counts what there is.
 func (r *fleetReport) head(text *strings.Builder, s terminal.Screen) {
-	names := []string{}
-	for i := range r.Clusters {
-		if r.Clusters[i].Unattended != "" {
-			names = append(names, r.Clusters[i].Cluster)
-		}
-	}
-	if len(names) > 0 {
+	if names := r.unattended(); len(names) > 0 {
 		for _, line := range terminal.Wrap("No manager runs the cloud loops of: "+strings.Join(names, ", "), s.Width) {
 			text.WriteString(s.Paint(terminal.Bad, line) + "\n")
 		}
 	}
-	line := fmt.Sprintf("%d Clusters:", len(r.Clusters))
-	if len(r.Clusters) == 1 {
-		line = "1 Cluster:"
-	}
+	line := r.total()
 	width, between := utf8.RuneCountInString(line), " "
 	for _, state := range clusterStates() {
 		count := r.Counts[state]
 		if count == 0 {
 			continue
 		}
-		part := fmt.Sprintf("%d %s", count, state.words())
-		if state == needsYou {
-			part = wording.Count(count, state.words(), "need you")
-		}
+		part := state.counted(count)
 		if width += len(between) + len(part); width > s.Width-1 {
 			line, width, between = line+"\n ", 1+len(part), " "
 		}
@@ -95,6 +83,28 @@ func (r *fleetReport) head(text *strings.Builder, s terminal.Screen) {
 		between = s.Sign(" · ", ", ")
 	}
 	text.WriteString(line + "\n\n")
+}
+
+// unattended are the Clusters whose cloud loops no manager runs.
+func (r *fleetReport) unattended() (names []string) {
+	for i := range r.Clusters {
+		if r.Clusters[i].Unattended != "" {
+			names = append(names, r.Clusters[i].Cluster)
+		}
+	}
+	return names
+}
+
+func (r *fleetReport) total() string {
+	return wording.Count(len(r.Clusters), "Cluster", "Clusters") + ":"
+}
+
+// counted says how many Clusters have a state.
+func (c clusterState) counted(count int) string {
+	if c == needsYou {
+		return wording.Count(count, c.words(), "need you")
+	}
+	return fmt.Sprintf("%d %s", count, c.words())
 }
 
 // nameWidth is what the longest name needs, as far as there is room.
@@ -119,11 +129,14 @@ func (r *clusterReport) line(text *strings.Builder, s terminal.Screen, now time.
 	if wide {
 		text.WriteString(" " + s.Cell(r.steps(), stepsWidth) + "  " + s.Cell(r.machines(), machinesWidth))
 	}
-	since := "-"
-	if !r.Since.IsZero() {
-		since = terminal.Age(now.Sub(r.Since.Time))
+	text.WriteString("  " + r.age(now) + "\n")
+}
+
+func (r *clusterReport) age(now time.Time) string {
+	if r.Since.IsZero() {
+		return "-"
 	}
-	text.WriteString("  " + since + "\n")
+	return terminal.Age(now.Sub(r.Since.Time))
 }
 
 // together is how many Clusters stand in the group of the first one.
@@ -147,8 +160,7 @@ func printGroup(text *strings.Builder, s terminal.Screen, members []clusterRepor
 	below := func(said string) {
 		text.WriteString("  " + s.Paint(first.messageTone(), s.Sign("└ ", "- ")+s.Cut(said, s.Width-4)) + "\n")
 	}
-	same := !slices.ContainsFunc(members, func(c clusterReport) bool { return c.trouble() != first.trouble() })
-	headed, each := headedGroup(members), len(members) <= eachOf
+	same, headed, each := sameTrouble(members), headedGroup(members), len(members) <= eachOf
 	if headed {
 		group := groupOf(first)
 		text.WriteString(s.Paint(terminal.Bold, s.Cut(fmt.Sprintf("%d Clusters: %s", len(members), group.words()), s.Width)) + "\n")
@@ -170,6 +182,10 @@ func printGroup(text *strings.Builder, s terminal.Screen, members []clusterRepor
 			below(one.trouble())
 		}
 	}
+}
+
+func sameTrouble(members []clusterReport) bool {
+	return !slices.ContainsFunc(members, func(c clusterReport) bool { return c.trouble() != members[0].trouble() })
 }
 
 func (r *clusterReport) messageTone() terminal.Tone {

@@ -47,19 +47,26 @@ func (c clusterState) sign(s terminal.Screen) string {
 	}
 }
 
-func (t stepState) sign(s terminal.Screen) string {
+func (t stepState) tone() terminal.Tone {
 	switch t {
 	case stepDone:
-		return s.Paint(terminal.Good, s.Sign("✓", "+"))
+		return terminal.Good
 	case stepCurrent:
-		return s.Paint(terminal.Busy, s.Sign("▸", ">"))
+		return terminal.Busy
 	case stepFailed:
-		return s.Paint(terminal.Bad, s.Sign("✗", "!"))
+		return terminal.Bad
 	case stepUnknown:
-		return s.Paint(terminal.Warn, "?")
+		return terminal.Warn
 	default:
-		return s.Paint(terminal.Faint, s.Sign("·", "."))
+		return terminal.Faint
 	}
+}
+
+func (t stepState) sign(s terminal.Screen) string {
+	return s.Paint(t.tone(), map[stepState]string{
+		stepDone: s.Sign("✓", "+"), stepCurrent: s.Sign("▸", ">"), stepFailed: s.Sign("✗", "!"), stepUnknown: "?",
+		stepOpen: s.Sign("·", "."),
+	}[t])
 }
 
 // text prints the tree of one Cluster for people.
@@ -147,16 +154,8 @@ func (r *clusterReport) next(text *strings.Builder, s terminal.Screen) {
 	if r.Next == nil {
 		return
 	}
-	head := map[actor]string{person: "Waits for you", controlled: "Waits for", noActor: "Nothing to do"}[r.Next.Acts]
-	if r.Next.Reason != "" {
-		head += ": " + r.Next.Reason
-	}
-	fmt.Fprintf(text, "\n%s\n", s.Paint(r.State.tone(), head))
-	said := []string{r.Next.Message, r.Next.Paused}
-	if r.Next.Reason == ucv1.CloudLoopsUnattendedReason {
-		said = said[1:] // It stands in the first line.
-	}
-	for _, line := range terminal.Wrap(strings.TrimSpace(strings.Join(said, " ")), s.Width-2) {
+	fmt.Fprintf(text, "\n%s\n", s.Paint(r.State.tone(), r.Next.head()))
+	for _, line := range terminal.Wrap(r.Next.said(), s.Width-2) {
 		text.WriteString("  " + line + "\n")
 	}
 	if r.Next.Acts == person {
@@ -164,13 +163,34 @@ func (r *clusterReport) next(text *strings.Builder, s terminal.Screen) {
 	}
 }
 
+// head says whom or what it waits for.
+func (b *blocker) head() string {
+	head := map[actor]string{person: "Waits for you", controlled: "Waits for", noActor: "Nothing to do"}[b.Acts]
+	if b.Reason != "" {
+		head += ": " + b.Reason
+	}
+	return head
+}
+
+func (b *blocker) said() string {
+	said := []string{b.Message, b.Paused}
+	if b.Reason == ucv1.CloudLoopsUnattendedReason {
+		said = said[1:] // It stands in the first line.
+	}
+	return strings.TrimSpace(strings.Join(said, " "))
+}
+
 func (r *clusterReport) accepted(text *strings.Builder, s terminal.Screen) {
 	if len(r.Acceptances) > 0 {
 		fmt.Fprintf(text, "\n%s\n", s.Paint(terminal.Bold, "Accepted"))
 	}
 	for _, a := range r.Acceptances {
-		text.WriteString("  " + s.Cut(fmt.Sprintf("%s  %s, by %s: %s", stamp(a.SeenAt), a.Field, a.By, a.Value), s.Width-2) + "\n")
+		text.WriteString("  " + s.Cut(acceptedWords(a), s.Width-2) + "\n")
 	}
+}
+
+func acceptedWords(a ucv1.AcceptanceStatus) string {
+	return fmt.Sprintf("%s  %s, by %s: %s", stamp(a.SeenAt), a.Field, a.By, a.Value)
 }
 
 // lately are the last entries of the timeline.
@@ -181,18 +201,21 @@ func (r *clusterReport) lately(text *strings.Builder, s terminal.Screen, entries
 	}
 	fmt.Fprintf(text, "\n%s\n", s.Paint(terminal.Bold, "Lately"))
 	for _, entry := range timeline {
-		what := entry.Message
-		switch entry.Kind {
-		case ucv1.TimelineStep:
-			what = string(entry.Step)
-		case ucv1.TimelineFailure:
-			what = entry.Reason + ": " + what
-		case ucv1.TimelineAcceptance, ucv1.TimelineHalt:
-			what += " By " + entry.Actor + "."
-		default:
-		}
-		line := s.Cell(string(entry.Kind), len(ucv1.TimelineAcceptance)) + "  " + s.Cut(what, s.Width-30)
+		line := s.Cell(string(entry.Kind), len(ucv1.TimelineAcceptance)) + "  " + s.Cut(entryWords(entry), s.Width-30)
 		text.WriteString("  " + stamp(entry.Time) + "  " + s.Paint(toneOf(entry.Kind), strings.TrimRight(line, " ")) + "\n")
+	}
+}
+
+func entryWords(entry ucv1.TimelineEntry) string {
+	switch entry.Kind {
+	case ucv1.TimelineStep:
+		return string(entry.Step)
+	case ucv1.TimelineFailure:
+		return entry.Reason + ": " + entry.Message
+	case ucv1.TimelineAcceptance, ucv1.TimelineHalt:
+		return entry.Message + " By " + entry.Actor + "."
+	default:
+		return entry.Message
 	}
 }
 

@@ -102,18 +102,25 @@ func (b *blocker) text(out io.Writer, s terminal.Screen, now time.Time) error {
 }
 
 func (b *blocker) whoActs(text *strings.Builder, s terminal.Screen) {
+	tone, words := b.acting()
+	paragraph(text, s, tone, words)
+}
+
+// acting says who has to do something.
+func (b *blocker) acting() (terminal.Tone, string) {
 	switch {
 	case b.Acts == controlled && b.Unattended != "":
-		paragraph(text, s, terminal.Bad, "The controller is at work on it. Look again in a minute.")
+		return terminal.Bad, "The controller is at work on it. Look again in a minute."
 	case b.Acts == person && b.Unattended != "":
-		paragraph(text, s, terminal.Bad, "You have to do something now.")
+		return terminal.Bad, "You have to do something now."
 	case b.Acts == person:
-		paragraph(text, s, b.State.tone(), "You have to do something. It goes on by itself afterwards; there is nothing to restart.")
+		return b.State.tone(), "You have to do something. It goes on by itself afterwards; there is nothing to restart."
 	case b.Acts == controlled:
-		paragraph(text, s, terminal.Busy, "It goes on by itself.")
+		return terminal.Busy, "It goes on by itself."
 	case b.Unattended == "":
-		paragraph(text, s, terminal.Good, "Nothing is in the way.")
+		return terminal.Good, "Nothing is in the way."
 	}
+	return terminal.Plain, ""
 }
 
 // unattended comes before everything else.
@@ -147,16 +154,21 @@ func paragraph(text *strings.Builder, s terminal.Screen, t terminal.Tone, words 
 // commands are never broken, so that they can be copied.
 func commands(text *strings.Builder, s terminal.Screen, title string, blocks []commandBlock) {
 	for _, block := range blocks {
-		head := title + ", " + block.Where
-		if block.Where != "anywhere" {
-			head = title + ", in the " + block.Where
-		}
-		if block.Only != "" {
-			head += ", " + block.Only
-		}
-		fmt.Fprintf(text, "\n%s:\n", s.Paint(terminal.Bold, head))
+		fmt.Fprintf(text, "\n%s:\n", s.Paint(terminal.Bold, block.head(title)))
 		for _, command := range block.Commands {
 			fmt.Fprintf(text, "  %s\n", command)
 		}
 	}
+}
+
+// head says what the commands are for, where they run, and when.
+func (c commandBlock) head(title string) string {
+	head := title + ", " + c.Where
+	if c.Where != "anywhere" {
+		head = title + ", in the " + c.Where
+	}
+	if c.Only != "" {
+		head += ", " + c.Only
+	}
+	return head
 }

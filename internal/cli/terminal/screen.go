@@ -32,6 +32,22 @@ const (
 	Faint Tone = "2"
 )
 
+// Class of a tone, for pages, which have other colors.
+func (t Tone) Class() string {
+	switch t {
+	case Good:
+		return "good"
+	case Busy:
+		return "busy"
+	case Warn:
+		return "warn"
+	case Bad:
+		return "bad"
+	default:
+		return "plain"
+	}
+}
+
 // Screen is what text is printed for.
 type Screen struct {
 	Width int
