@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/credentials"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/dashboard"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fence"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/fleet"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/leadermigration"
@@ -37,6 +39,7 @@ func command(connect connector) *cobra.Command {
 	root.AddCommand(
 		manager.Command(),
 		plan.Adoption(),
+		dashboard.Command(time.Now),
 		fence.Command(),
 		fleet.Command(),
 		report.Handover(),

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -74,15 +75,24 @@ func (m *Access) Watcher() (client.WithWatch, error) {
 	return c, err
 }
 
-func (m *Access) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
+// RESTConfig is what a client is made of. Its requests end after a time; zero means never.
+func (m *Access) RESTConfig(timeout time.Duration) (*rest.Config, error) {
 	restConfig, err := m.config().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", errors.New("find the management cluster: there is no kubeconfig; name one by --kubeconfig or $KUBECONFIG")
+		return nil, errors.New("find the management cluster: there is no kubeconfig; name one by --kubeconfig or $KUBECONFIG")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("find the management cluster: %w", err)
+		return nil, fmt.Errorf("find the management cluster: %w", err)
 	}
 	restConfig.Timeout, restConfig.QPS = timeout, -1 // The API server has priority and fairness.
+	return restConfig, nil
+}
+
+func (m *Access) connectWithin(timeout time.Duration) (client.WithWatch, string, error) {
+	restConfig, err := m.RESTConfig(timeout)
+	if err != nil {
+		return nil, "", err
+	}
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, "", err
