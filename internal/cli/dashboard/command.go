@@ -14,8 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
@@ -58,6 +61,9 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return terminal.UsageError(err)
 	}
+	// The page says what could not be read, and to whom it matters.
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	config, err := o.RESTConfig(0) // A deadline would end watches.
 	if err != nil {
 		return err

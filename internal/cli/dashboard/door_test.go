@@ -83,6 +83,7 @@ func visits() map[string]visit {
 		"a foreign Host gets no style":               {"GET", "/style.css", host("evil.example"), http.StatusForbidden},
 		"localhost with our port is ours":            {"GET", "/", localHost, http.StatusOK},
 		"a POST is refused":                          {"POST", "/", in, http.StatusMethodNotAllowed},
+		"a POST lets no one in":                      {"POST", "/enter", nil, http.StatusMethodNotAllowed},
 		"a DELETE is refused":                        {"DELETE", "/clusters/user-gamma/gamma", in, http.StatusMethodNotAllowed},
 		"a wrong token is refused":                   {"GET", "/enter?token=x", nil, http.StatusForbidden},
 		"no token is refused":                        {"GET", "/enter", nil, http.StatusForbidden},

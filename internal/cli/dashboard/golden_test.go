@@ -41,16 +41,7 @@ func everything(t testing.TB) *seen {
 	read := &seen{host: "https://management.example", namespaces: map[string]labels.Set{}, kinds: map[string]looked{
 		clusters: {synced: true}, fleetMigrations: {synced: true}, namespaces: {}, probed: {},
 	}}
-	read.clusters = list.Items
-	known := map[string]bool{}
-	for _, c := range list.Items {
-		known[c.Namespace] = true
-	}
-	for _, c := range members.Items {
-		if !known[c.Namespace] {
-			read.clusters = append(read.clusters, c)
-		}
-	}
+	read.clusters = append(list.Items, members.Items...)
 	for i := range migrations.Items {
 		read.migrations = append(read.migrations, &migrations.Items[i])
 	}

@@ -33,7 +33,7 @@ func blindnesses() map[string]blindness {
 				s.kinds[clusters] = looked{synced: true, at: before, err: errors.New("EOF")}
 			},
 			[]string{"does not answer: connection refused. What is shown is 5m old: of 2026-01-01T11:55:00Z.", "<title>Cannot look",
-				"Cannot look at everything. 37 Clusters", "user-gamma/gamma"},
+				"Cannot look at everything. 49 Clusters", "user-gamma/gamma"},
 			[]string{"EOF"},
 		},
 		"the connection is lost before anything was read": {

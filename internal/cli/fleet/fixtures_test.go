@@ -70,6 +70,7 @@ func waiting(name, tier string, nodes int32, changes ...change) ucv1.Cluster {
 		},
 	}}
 	c.Spec.Version, c.Spec.Cloud.ProviderName, c.Spec.Features.ExternalCloudProvider = "1.30.14", "openstack", new(true)
+	c.Spec.Cloud.ConfigSecretRef.Name = name + "-cloud-config"
 	c.Status.Nodes = &ucv1.NodeCount{Total: nodes}
 	c.Status.LookAhead = &ucv1.LookAheadStatus{LookedAt: ago(2 * time.Hour)}
 	c.Status.Admission = &ucv1.AdmissionStatus{FleetMigration: "openstack", UID: "uid-openstack", Wave: tier, State: ucv1.AdmissionQueued}

@@ -12,10 +12,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-// What the dashboard is tested with is what fleet status is tested with.
+// What the dashboard is tested with is what fleet status is tested with, in namespaces of its own.
 func TestTheDashboardHasTheFleetOfFleetStatus(t *testing.T) {
+	members := fleetOf()
+	for i := range members {
+		members[i].Namespace = "fleet-" + members[i].Name
+	}
 	for name, list := range map[string]any{
-		"members.yaml":    &ucv1.ClusterList{Items: fleetOf()},
+		"members.yaml":    &ucv1.ClusterList{Items: members},
 		"migrations.yaml": &ucv1.FleetMigrationList{Items: []ucv1.FleetMigration{*openstack(withWindows)}},
 	} {
 		text, err := yaml.Marshal(list)

@@ -13,9 +13,15 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
-// What the dashboard is tested with is what status is tested with.
+// What the dashboard is tested with is what status is tested with. Budgets ask how many Nodes there are.
 func TestTheDashboardHasTheClustersOfStatus(t *testing.T) {
-	text, err := yaml.Marshal(&ucv1.ClusterList{Items: manyTroubles()})
+	clusters := manyTroubles()
+	for i := range clusters {
+		if status := &clusters[i].Status; status.Nodes == nil && status.Step != "" {
+			status.Nodes = &ucv1.NodeCount{Total: 3}
+		}
+	}
+	text, err := yaml.Marshal(&ucv1.ClusterList{Items: clusters})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	expectGolden(t, "../../dashboard/testdata/clusters.yaml", string(text))
 }

@@ -220,7 +220,9 @@ func fleet() []ucv1.Cluster {
 				"later than status.rollback.finishedAt and spec.handover.rollback is false.")),
 		clusterAt("xi", ucv1.OriginMigrating, ucv1.StepAdmitted, stands(metav1.ConditionTrue, ucv1.QueuedReason,
 			"FleetMigration north has queued the cluster in wave prod."), func(c *ucv1.Cluster) {
-			c.Status.Admission = &ucv1.AdmissionStatus{FleetMigration: "north", Wave: "prod", State: ucv1.AdmissionQueued}
+			c.Status.Admission = &ucv1.AdmissionStatus{
+				FleetMigration: "north", UID: "uid-north", Wave: "prod", State: ucv1.AdmissionQueued,
+			}
 		}),
 		clusterAt("omega", ucv1.OriginMigrating, ucv1.StepHandover, byFence("Silent"), unattendedFor(20*time.Second),
 			stands(metav1.ConditionUnknown, ucv1.CouldNotLookReason,
@@ -273,6 +275,7 @@ func one(name string) *ucv1.Cluster {
 func lookedAhead(c *ucv1.Cluster) {
 	c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
 		Type: ucv1.ReadyToMigrateCondition, Status: metav1.ConditionFalse, Reason: ucv1.FindingsReason,
+		LastTransitionTime: ago(12 * time.Minute),
 		Message: "2 findings block a migration: DisruptionBudgetNeverAllows, NodeNotReady; also 1 warning. " +
 			"status.preflight has the worst, status.lookAhead says when it was looked at.",
 	})
