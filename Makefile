@@ -87,7 +87,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice test-dashboard
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -202,6 +202,10 @@ large-cluster: binaries-test ## Migrate a cluster of 5,000 Nodes, 20,000 Pods an
 large-queue: binaries-test ## Count the requests of 200 Clusters that wait in a queue and cannot be connected to.
 	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeQueue' ./test/integration
 
+.PHONY: test-dashboard
+test-dashboard: binaries-test ## Look at the dashboard in Chromium; ARGS=-update takes the screenshots again.
+	hack/dashboard.sh $(ARGS)
+
 .PHONY: mutants
 mutants: binaries-demo ## Break each safety rule on purpose and show that a test fails.
 	go run ./test/mutants $(ARGS)
@@ -212,6 +216,7 @@ lint: ## Lint all modules.
 	cd test/ocm && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
 	cd test/gitops && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
 	cd test/prometheus && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
+	cd test/dashboard && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
 	cd test/kubestatemetrics && $$($(TOOL) -n golangci-lint) run --config=$(CURDIR)/.golangci.yml ./...
 	@# The flags of hack/binaries.sh, so that both share the build cache; the linter itself is built without them.
 	cd test/kubernetes && linter=$$($(TOOL) -n golangci-lint) && GOFLAGS="$$GOFLAGS -trimpath -buildvcs=false" \

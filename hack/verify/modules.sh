@@ -5,7 +5,7 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 untidy=0
-for module in . hack/tools hack/tools/helm test/kubernetes test/kubernetes/next test/kubernetes/aws test/kubernetes/csi test/ocm test/gitops test/prometheus test/kubestatemetrics; do
+for module in . hack/tools hack/tools/helm test/kubernetes test/kubernetes/next test/kubernetes/aws test/kubernetes/csi test/ocm test/gitops test/prometheus test/kubestatemetrics test/dashboard; do
 	(cd "$module" && go mod tidy -diff) || { echo "$module/go.mod is not tidy: run go mod tidy there" >&2; untidy=1; }
 done
 exit "$untidy"
