@@ -10,6 +10,7 @@ const (
 	apiPackage               = "api/v1alpha1"
 	baselinePackage          = "pkg/baseline"
 	cliPackage               = "internal/cli"
+	dashboardPackage         = "internal/cli/dashboard"
 	managerPackage           = "internal/cli/manager"
 	reportPackage            = "internal/cli/report"
 	terminalPackage          = "internal/cli/terminal"
@@ -65,7 +66,7 @@ func mutants() []mutant {
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
 		admissions(), turns(), queues(),
-		forecasts(),
+		forecasts(), dashboards(),
 	)
 }
 
