@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"path"
@@ -23,9 +24,14 @@ func (s *streams) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if watch := request.URL.Query().Get("watch"); answer.StatusCode == http.StatusOK && (watch == "true" || watch == "1") {
+	watch := request.URL.Query().Get("watch")
+	switch is := watch == "true" || watch == "1"; {
+	case is && answer.StatusCode == http.StatusOK:
 		s.source.opened(resource)
 		answer.Body = &stream{ReadCloser: answer.Body, ended: sync.OnceFunc(func() { s.source.ended(resource) })}
+	case is && (answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= http.StatusInternalServerError):
+		// An informer tries again, and tells no one.
+		s.source.failed(resource, fmt.Errorf("watch: %s", answer.Status))
 	}
 	return answer, nil
 }
