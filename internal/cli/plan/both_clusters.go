@@ -29,9 +29,10 @@ func (b *bothClusters) bind(flags *pflag.FlagSet) {
 
 // opened is a Cluster with what observes it.
 type opened struct {
-	cluster  *ucv1.Cluster
-	session  *usercluster.Session
-	observer *controller.Observer
+	cluster    *ucv1.Cluster
+	management client.Client
+	session    *usercluster.Session
+	observer   *controller.Observer
 }
 
 func (b *bothClusters) open(ctx context.Context, name string) (opened, error) {
@@ -51,5 +52,5 @@ func (b *bothClusters) open(ctx context.Context, name string) (opened, error) {
 		Client: c, Live: c, Catalogue: provider.New(),
 		ControlPlane: &controlplane.Reader{Live: c, Ledger: controlplane.NewLedger(clock.RealClock{}), Clock: clock.RealClock{}},
 	})
-	return opened{cluster: cluster, session: session, observer: observer}, err
+	return opened{cluster: cluster, management: c, session: session, observer: observer}, err
 }

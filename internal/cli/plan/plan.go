@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
@@ -51,16 +52,28 @@ func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error
 	if err != nil {
 		return err
 	}
-	made, err := both.observer.Plan(ctx, both.cluster, both.session, time.Now())
+	now := time.Now()
+	made, err := both.observer.Plan(ctx, both.cluster, both.session, now)
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(both.cluster), err)
+	}
+	if o.output == "html" {
+		page := Page{Plan: made, MadeAt: now, MadeBy: whoAsks(ctx, both.management), Started: both.cluster.Status.StartedAt != nil}
+		return page.Write(terminal.Output{Writer: out})
 	}
 	return writePlan(out, o.output, made)
 }
 
-func writePlan(out io.Writer, format string, made plan.Plan) error {
-	if format == "html" {
-		return planHTML(terminal.Output{Writer: out}, made)
+// whoAsks is how the management cluster calls whoever asks; empty where it does not say.
+// https://kubernetes.io/docs/reference/access-authn-authz/authentication/#self-subject-review
+func whoAsks(ctx context.Context, c client.Client) string {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := c.Create(ctx, review, client.DryRunAll); err != nil {
+		return ""
 	}
+	return review.Status.UserInfo.Username
+}
+
+func writePlan(out io.Writer, format string, made plan.Plan) error {
 	return terminal.Write(out, format, made, func(out io.Writer) error { return planText(out, made) })
 }

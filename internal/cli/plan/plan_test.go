@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
@@ -91,16 +92,23 @@ func TestPlanForPrograms(t *testing.T) {
 func TestPlanAsOnePage(t *testing.T) {
 	g := NewWithT(t)
 	out := &bytes.Buffer{}
-	g.Expect(writePlan(out, "html", somePlan())).To(Succeed())
+	made := Page{Plan: somePlan(), MadeAt: time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC), MadeBy: "oncall@<example>"}
+	g.Expect(made.Write(out)).To(Succeed())
 	page := out.String()
 	g.Expect(page).To(And(HavePrefix("<!DOCTYPE html>"), HaveSuffix("</html>\n")))
 	for _, part := range []string{
 		"user-alpha/alpha", "A &lt;b&gt;finding&lt;/b&gt;.", "<code>spec.replicas</code>", "web/front", "After change 1",
-		"6m30s", "only when it is needed",
+		"6m30s", "only when it is needed", "Made at 2026-01-02T03:04:05Z by oncall@&lt;example&gt;, with ccm-migration-controller",
+		`<span class="blocking">ControlPlaneUnusable</span>`, "kubectl -n user-alpha patch uc alpha", "&#34;planDigest&#34;:&#34;0123&#34;",
+		"does not come to its end by itself",
 	} {
 		g.Expect(page).To(ContainSubstring(part))
 	}
 	for _, outside := range []string{"http:", "https:", "<script", "src=", "<link", "@import", "url("} {
 		g.Expect(page).NotTo(ContainSubstring(outside), "it needs nothing but itself")
 	}
+	made.Started = true
+	out.Reset()
+	g.Expect(made.Write(out)).To(Succeed())
+	g.Expect(out.String()).NotTo(ContainSubstring("How to approve it"), "no one asks for it any more")
 }
