@@ -243,6 +243,7 @@ func TestMetricsOfAFleetThatHaltsInAnExclusion(t *testing.T) {
 	g.Expect(values).NotTo(HaveKey("fleet_halted fleet_migration=fleet reason="))
 	g.Expect(values).To(HaveKeyWithValue("fleet_stalled fleet_migration=fleet reason=MaxFailuresExceeded", 1.))
 	g.Expect(values).To(HaveKeyWithValue("fleet_window_open fleet_migration=fleet window=days", 0.))
+	g.Expect(values).To(HaveKeyWithValue("fleet_forecast_timestamp_seconds fleet_migration=fleet bound=earliest", float64(noon().Unix())))
 }
 
 func TestMetricsAreNamedByTheRules(t *testing.T) {

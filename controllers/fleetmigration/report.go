@@ -121,7 +121,6 @@ func held(m *fleet.Member) bool {
 
 // reportOne writes a status that has changed, under the version that the decision was made of. What differs in counts only waits.
 func (p *pass) reportOne(ctx context.Context, fm *ucv1.FleetMigration, wanted ucv1.FleetMigrationStatus) error {
-	wanted.Forecast = fm.Status.Forecast
 	if made, is := p.forecasts.of[fm.UID]; is {
 		wanted.Forecast = made
 	}

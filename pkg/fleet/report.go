@@ -30,6 +30,7 @@ func (d *decision) report(r *run) {
 	s.Summary = fmt.Sprintf("%d/%d", r.plan.Clusters.Succeeded, r.plan.Clusters.Total)
 	s.Clusters, s.Nodes, s.Budgets = r.plan.Clusters, r.plan.Nodes, r.plan.Budgets
 	s.Halt = r.plan.Halt
+	s.Forecast = old.Forecast // Who makes it puts a new one there.
 	s.Maintenance = ucv1.MaintenanceStatus{Open: r.plan.WindowsOpen, NextChangeAt: timeOf(r.plan.NextChangeAt)}
 	for _, reason := range slices.Sorted(maps.Keys(r.plan.OutOfScope)) {
 		s.OutOfScope = append(s.OutOfScope, ucv1.ReasonCount{
