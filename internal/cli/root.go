@@ -19,6 +19,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/register"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/render"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/report"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/supportbundle"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
@@ -50,6 +51,7 @@ func command(connect connector) *cobra.Command {
 		register.Command(),
 		render.Command(),
 		report.Status(),
+		supportbundle.Command(func() *cobra.Command { return command(connect) }),
 		credentials.Command(),
 		versionCommand(),
 		render.Versions(),

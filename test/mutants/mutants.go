@@ -13,6 +13,7 @@ const (
 	dashboardPackage         = "internal/cli/dashboard"
 	managerPackage           = "internal/cli/manager"
 	reportPackage            = "internal/cli/report"
+	supportBundlePackage     = "internal/cli/supportbundle"
 	terminalPackage          = "internal/cli/terminal"
 	clusterControllerPackage = "controllers/cluster"
 	statusPackage            = "controllers/cluster/status"
@@ -66,7 +67,7 @@ func mutants() []mutant {
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
 		admissions(), turns(), queues(),
-		forecasts(), dashboards(),
+		forecasts(), dashboards(), supportBundles(),
 	)
 }
 
