@@ -59,7 +59,7 @@ func (b *bundle) without(what, why string) { b.gaps = append(b.gaps, gap{what: w
 
 // couldNotRead says what is not there because of an error. It never looks like absence.
 func (b *bundle) couldNotRead(what string, err error) {
-	b.gaps = append(b.gaps, gap{what, b.redactor.text(err.Error()), true})
+	b.gaps = append(b.gaps, gap{what, err.Error(), true})
 }
 
 // problems name what could not be read.
