@@ -70,7 +70,9 @@ func queues() []mutant {
 	ofCluster := func(name, function string, how operator) mutant {
 		return of(clusterControllerPackage, rule, name, function, how)
 	}
-	ofPlane := func(name, function string, how operator) mutant { return of(controlPlanePackage, rule, name, function, how) }
+	ofPlane := func(name, function string, how operator) mutant {
+		return of(controlPlanePackage, rule, name, function, how)
+	}
 	return []mutant{
 		inTables(rule, "a queued Cluster is connected", "Queues", returns("AwaitsTurn", "false")),
 		inTables(rule, "a turn that cannot be read has come", "start.Admitted",
