@@ -196,6 +196,7 @@ func (d *demo) misfortunes() {
 	g.Expect(d.processes("user-n1")).NotTo(BeEmpty())
 	g.Expect(syscall.Kill(d.processes("user-n1")[0].PID, syscall.SIGKILL)).To(Succeed())
 	must("-n", "user-n2", "delete", "secret", must("-n", "user-n2", "get", "uc", "n2", "-o=jsonpath={.spec.cloud.configSecretRef.name}"))
+	must("-n", "user-n2", "annotate", "uc", "n2", "example.com/look=now") // One that is done is looked at every ten minutes.
 	must("apply", "-f", "testdata/misfortunes.yaml")
 	for _, name := range []string{"unplaced", "gone"} {
 		// One that is created with the feature has nothing to migrate.
