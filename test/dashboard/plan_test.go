@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-	. "github.com/onsi/gomega"
-
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	cliplan "github.com/ccm-migration/ccm-migration-controller/internal/cli/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration/plan"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/chromedp/chromedp"
+	. "github.com/onsi/gomega"
 )
 
 func planned() cliplan.Page {
