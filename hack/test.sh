@@ -48,16 +48,16 @@ is_suite() {
 	grep -q '"github.com/onsi/ginkgo/v2"' "${1#"$module/"}"/*_test.go
 }
 
-# Each package is in one group. The simulation has no goroutines but those that play one world each, and the catalogue's
-# conformance calls one after the other what other packages call side by side: thousands of runs, and hundreds of applies,
-# that take minutes go without the race detector.
+# Each package is in one group. The simulations, of a Cluster and of a fleet, have no goroutines but those that play one
+# world each, and the catalogue's conformance calls one after the other what other packages call side by side: thousands of
+# runs, and hundreds of applies, that take minutes go without the race detector.
 plain=() concurrent=() simulation=() parts=() parts_race=() integration=() suites=()
 classify() {
 	local package=$1
 	case ${package#"$module/"} in
 	pkg/simulation/simtest) simulation+=("$package") ;;
 	test/integration) integration+=("$package") ;;
-	test/architecture) plain+=("$package") ;;
+	pkg/fleet | test/architecture) plain+=("$package") ;;
 	test/conformance/addons) parts+=("$package") ;;
 	test/chart) ;; # A group of its own.
 	test/*)
