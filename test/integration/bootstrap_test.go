@@ -9,12 +9,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
+
+// bootstrapOfFirst is what the machines of MachineDeployment first boot with.
+var bootstrapOfFirst = client.ObjectKey{Namespace: machines.BootstrapNamespace, Name: "first-kube-system-provisioning-config"}
 
 // writeBootstrap is the operating-system-manager, which writes for one revision of a MachineDeployment.
 func (w *world) writeBootstrap(name, revision string, external bool) {
@@ -66,17 +68,6 @@ func TestBootstrapDataOnAnAPIServer(t *testing.T) {
 	w := rollingOne(t)
 	rolledOut := func() metav1.Condition { return w.condition(ucv1.MachineDeploymentsRolledOutCondition) }
 
-	user, err := client.New(w.user.as(controllerIdentity), client.Options{Scheme: suite.scheme})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() {
-		if t.Failed() { // What the controller can read tells why.
-			data := &corev1.Secret{}
-			t.Log(user.Get(context.WithoutCancel(t.Context()), client.ObjectKey{
-				Namespace: machines.BootstrapNamespace, Name: "first-kube-system-provisioning-config",
-			}, data), data.Annotations)
-		}
-	})
-
 	w.until("a wait for the data of the newest revision", awaitsBootstrap, w.playEverybody)
 	g.Expect(rolledOut().Message).To(ContainSubstring("Secret cloud-init-settings/first-kube-system-provisioning-config of " +
 		"MachineDeployment kube-system/first is not written for its newest revision"))
@@ -104,21 +95,9 @@ func TestBootstrapDataThatMayNotBeReadIsLeftToTheNodes(t *testing.T) {
 	}
 	user, err := client.New(w.user.as(controllerIdentity), client.Options{Scheme: suite.scheme})
 	g.Expect(err).NotTo(HaveOccurred())
-	secret := client.ObjectKey{Namespace: machines.BootstrapNamespace, Name: "first-kube-system-provisioning-config"}
-	// The authorizer reads the rules from a watch: also the next test with this user cluster begins with those of then.
-	forbidden := func() bool {
-		return apierrors.IsForbidden(user.Get(context.WithoutCancel(t.Context()), secret, &corev1.Secret{}))
-	}
+	forbidden := func() bool { return apierrors.IsForbidden(user.Get(t.Context(), bootstrapOfFirst, &corev1.Secret{})) }
 	g.Expect(w.user.client.Delete(t.Context(), role)).To(Succeed())
-	t.Cleanup(func() {
-		g, all := NewWithT(t), func(*unstructured.Unstructured) bool { return true }
-		g.Expect(install(w.user.client, "usercluster-rbac-bootstrap", all)).To(Succeed())
-		// An answer that says nothing about rights, as of a server that has too much to do, is no right.
-		g.Eventually(func() error {
-			return client.IgnoreNotFound(user.Get(context.WithoutCancel(t.Context()), secret, &corev1.Secret{}))
-		},
-			deadline, interval).Should(Succeed())
-	})
+	t.Cleanup(func() { w.user.grantAgain(t) })
 	g.Eventually(forbidden, deadline, interval).Should(BeTrue())
 	w.until("a roll that waits for its Node only", func(c *ucv1.Cluster) bool {
 		return len(c.Status.RolledMachineDeployments) > 0 &&

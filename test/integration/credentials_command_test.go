@@ -18,7 +18,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,11 +39,7 @@ func credentialsWorld(t *testing.T) (w *world, command func(arguments ...string)
 	admin := filepath.Join(t.TempDir(), "admin.kubeconfig")
 	g.Expect(clientcmd.WriteToFile(*file, admin)).To(Succeed())
 	person := w.commandLineOf("credentials-user", "system:masters")
-	t.Cleanup(func() {
-		// Other tests bind the rights to the user.
-		all := func(*unstructured.Unstructured) bool { return true }
-		NewWithT(t).Expect(install(w.user.client, "usercluster-rbac", all)).To(Succeed())
-	})
+	t.Cleanup(func() { w.user.grantAgain(t) }) // The command binds the rights to another user.
 	return w, func(arguments ...string) (string, int) {
 		return person.run(append([]string{"usercluster-credentials", alpha, "--admin-kubeconfig=" + admin}, arguments...)...)
 	}

@@ -121,13 +121,31 @@ func (u *userCluster) start(name string, etcd *url.URL) (err error) {
 	if err := u.awaitNamespaces(); err != nil {
 		return fmt.Errorf("the namespaces of %s: %w", name, err)
 	}
-	all := func(*unstructured.Unstructured) bool { return true }
 	boots := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: machines.BootstrapNamespace}}
-	return errors.Join(
-		install(u.client, "usercluster-rbac", all),
-		u.client.Create(context.Background(), boots),
-		install(u.client, "usercluster-rbac-bootstrap", all),
-	)
+	return errors.Join(u.client.Create(context.Background(), boots), u.grant())
+}
+
+// grant gives the controller its rights.
+func (u *userCluster) grant() error {
+	all := func(*unstructured.Unstructured) bool { return true }
+	return errors.Join(install(u.client, "usercluster-rbac", all), install(u.client, "usercluster-rbac-bootstrap", all))
+}
+
+// grantAgain is for tests that take rights away or bind them to others: the next test with this user cluster begins with what
+// its authorizer knows then, which reads the rules from a watch. An answer that says nothing about rights, as of a server that
+// has too much to do, is no right.
+func (u *userCluster) grantAgain(t *testing.T) {
+	t.Helper()
+	g, ctx := NewWithT(t), context.WithoutCancel(t.Context())
+	g.Expect(u.grant()).To(Succeed())
+	controller, err := client.New(u.as(controllerIdentity), client.Options{Scheme: suite.scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() error {
+		return errors.Join(
+			controller.List(ctx, &corev1.NodeList{}, client.Limit(1)),
+			client.IgnoreNotFound(controller.Get(ctx, bootstrapOfFirst, &corev1.Secret{})),
+		)
+	}, deadline, interval).Should(Succeed())
 }
 
 // writeKubeconfigs makes those of the controller.
