@@ -10,6 +10,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/test/passes"
 )
 
@@ -77,6 +78,46 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 		And(HaveField("Status", metav1.ConditionUnknown), HaveField("Reason", ucv1.CouldNotLookReason)),
 	)
 	g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
+}
+
+// Nor does it claim for long that addons are there that it cannot compare, as when the Secret with the cloud configuration is gone.
+func TestAFinishedClusterWhoseAddonsAreNotSeenIsNotReady(t *testing.T) {
+	const why = "Secret x/cloud with the cloud configuration does not exist; create it"
+	no := func(*ucv1.Cluster) {}
+	for name, tc := range map[string]struct {
+		change func(*ucv1.Cluster)
+		decide func(*migration.Decision)
+		later  time.Duration
+		want   metav1.ConditionStatus
+	}{
+		"one read that fails is no trouble": {no, passes.Nothing, 0, metav1.ConditionTrue},
+		"after a minute it is not known":    {no, passes.Nothing, time.Minute, metav1.ConditionUnknown},
+		"those of another tool are not ours": {
+			func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons }, passes.Nothing, time.Minute, metav1.ConditionTrue,
+		},
+		"a control plane that sleeps shows nothing": {
+			no, lastLook(migration.Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "It sleeps."}),
+			time.Minute, metav1.ConditionTrue,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, cluster := NewWithT(t), passes.ClusterOf(ucv1.OriginMigrating, passes.Completed)
+			tc.change(cluster)
+			for range 2 {
+				pass := passOf(cluster, passes.Decided(ucv1.OriginMigrating, ucv1.StepFinished, tc.decide))
+				pass.Observed.Addons = observation.Unknown[observation.Addons](why)
+				pass.Now = pass.Now.Add(tc.later)
+				cluster = reported(t, pass)
+				tc.later *= 2
+			}
+			ready := passes.Condition(cluster, ucv1.ReadyCondition)
+			g.Expect(ready.Status).To(Equal(tc.want), ready.Message)
+			if tc.want == metav1.ConditionUnknown {
+				g.Expect(ready.Message).To(Equal("Could not look at the addons in the user cluster: " + why + "."))
+			}
+			g.Expect(cluster.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
+		})
+	}
 }
 
 func TestWhatIsUndecidedStaysAsItWas(t *testing.T) {

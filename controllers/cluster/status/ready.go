@@ -99,10 +99,10 @@ func setReadyPaused(w *statusWriter) {
 	w.keep(ucv1.StalledCondition)
 }
 
-// setReadyFinished does not claim what is not seen: that a manager runs the cloud loops.
+// setReadyFinished does not claim what is not seen.
 func setReadyFinished(w *statusWriter, p *Pass, facts ucv1.Facts) {
-	if unseenForLong(w, p) {
-		setProgress(w, p.Decision.Attendance.Reason, p.Decision.Attendance.Text(), true)
+	if unseen := unseenForLong(w, p); unseen.Words != "" {
+		setProgress(w, ucv1.CouldNotLookReason, unseen, true)
 		return
 	}
 	if facts.Origin == ucv1.OriginExternal {
@@ -166,12 +166,25 @@ func setAttended(w *statusWriter, attendance *migration.Attendance) {
 	w.set(ucv1.CloudLoopsAttendedCondition, attendance.Status, attendance.Reason, attendance.Message)
 }
 
-// unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read
-// that fails is no trouble.
-func unseenForLong(w *statusWriter, p *Pass) bool {
-	seen, before := p.Decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
-	return seen != nil && seen.Reason == ucv1.CouldNotLookReason && before != nil && before.Status == metav1.ConditionUnknown &&
-		w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
+// unseenForLong is what could not be looked at for longer than the cloud loops may be unattended: whether a manager runs them, or
+// whether the addons that are ours are as they were applied. One read that fails is no trouble, and a control plane that sleeps
+// shows nothing.
+func unseenForLong(w *statusWriter, p *Pass) observation.Text {
+	lasts := func(condition string) bool {
+		before := meta.FindStatusCondition(w.before, condition)
+		return before != nil && before.Status == metav1.ConditionUnknown &&
+			w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
+	}
+	// The CCM and the CSI driver are looked at as one.
+	switch seen, csi := p.Decision.Attendance, p.Shown.CSI; {
+	case seen != nil && seen.Reason == ucv1.HibernatedReason:
+	case seen != nil && seen.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CloudLoopsAttendedCondition):
+		return seen.Text()
+	case p.Cluster.AddonsReleased():
+	case csi != nil && csi.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CSIReadyCondition):
+		return observation.Say(csi.Message)
+	}
+	return observation.Text{}
 }
 
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
