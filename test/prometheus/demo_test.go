@@ -183,8 +183,9 @@ type process struct {
 	Pod, Namespace, IP string
 }
 
-// misfortunes are what the story has not: a container that starts again, a Cluster that was migrated and needs a person, and
-// Clusters that no wave takes or whose FleetMigration is gone.
+// misfortunes are what the story has not: a container that starts again, a migrated Cluster that needs a person because someone
+// gave its KCM the cloud loops back, a repair that the API server refuses, and Clusters that no wave takes or whose
+// FleetMigration is gone.
 func (d *demo) misfortunes() {
 	d.t.Helper()
 	g := NewWithT(d.t)
@@ -195,8 +196,11 @@ func (d *demo) misfortunes() {
 	}
 	g.Expect(d.processes("user-n1")).NotTo(BeEmpty())
 	g.Expect(syscall.Kill(d.processes("user-n1")[0].PID, syscall.SIGKILL)).To(Succeed())
-	must("-n", "user-n2", "delete", "secret", must("-n", "user-n2", "get", "uc", "n2", "-o=jsonpath={.spec.cloud.configSecretRef.name}"))
-	must("-n", "user-n2", "annotate", "uc", "n2", "example.com/look=now") // One that is done is looked at every ten minutes.
+	kcm := must("-n", "user-n2", "get", "deployment", "kube-controller-manager", "-o=json")
+	loud := strings.Replace(kcm, "--cloud-provider=external", "--cloud-provider=simcloud", 1)
+	g.Expect(loud).NotTo(Equal(kcm))
+	must("replace", "-f", d.write("kcm.json", []byte(loud)))
+	must(d.userCluster("n5"), "apply", "-f", "testdata/refused.yaml")
 	must("apply", "-f", "testdata/misfortunes.yaml")
 	for _, name := range []string{"unplaced", "gone"} {
 		// One that is created with the feature has nothing to migrate.
@@ -208,6 +212,18 @@ func (d *demo) misfortunes() {
 	}, time.Minute, time.Second).Should(Equal("gone"))
 	must("delete", "fm", "gone", "--wait=false")
 	must("patch", "fm", "gone", "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+}
+
+func (d *demo) userCluster(name string) string {
+	return "--kubeconfig=" + filepath.Join(root, "_output/fleet", name, "pki/admin.kubeconfig")
+}
+
+// drift makes a repair necessary, which is refused once the API server has read testdata/refused.yaml.
+func (d *demo) drift() {
+	d.t.Helper()
+	_, err := d.kubectl(d.userCluster("n5"), "-n", "kube-system", "patch", "deployment", "cloud-controller-manager", "--type=json",
+		`--patch=[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "registry.example/other"}]`)
+	NewWithT(d.t).Expect(err).NotTo(HaveOccurred())
 }
 
 func (d *demo) stateMetricsConfig() string {
@@ -312,7 +328,10 @@ func TestADemoAnswersEachQueryOfTheDashboards(t *testing.T) {
 	g, d := NewWithT(t), play(t)
 	t.Logf("not in the story: %s", strings.Join(d.unanswered(), "\n"))
 	d.misfortunes()
-	g.Eventually(d.unanswered, 3*time.Minute, 10*time.Second).Should(BeEmpty())
+	g.Eventually(func() []string {
+		d.drift()
+		return d.unanswered()
+	}, 3*time.Minute, 10*time.Second).Should(BeEmpty())
 	answer := struct {
 		Result []struct{ Metric map[string]string }
 	}{}
