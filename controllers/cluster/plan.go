@@ -20,19 +20,16 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/addons"
 )
 
-// Plan says what the migration of a cluster would do from now on. It observes as a pass does, and what a pass renders only
+// PlanInput is what a plan of the migration from now on is made from. It is observed as in a pass, and what a pass renders only
 // after the start is rendered as it would be then. Nothing is changed, in either cluster.
-func (o *Observer) Plan(
+func (o *Observer) PlanInput(
 	ctx context.Context,
 	cluster *ucv1.Cluster,
 	session *usercluster.Session,
 	now time.Time,
-) (plan.Plan, error) {
+) (plan.Input, error) {
 	input, _, err := o.planInput(ctx, cluster, session, now)
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	return plan.Make(input), nil
+	return input, err
 }
 
 // planInput is what a plan is made from, and what it rests on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,20 +49,36 @@ func Command() *cobra.Command {
 }
 
 func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error {
-	both, err := o.open(ctx, name)
+	page, err := o.make(ctx, name)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	made, err := both.observer.Plan(ctx, both.cluster, both.session, now)
-	if err != nil {
-		return fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(both.cluster), err)
-	}
 	if o.output == "html" {
-		page := Page{Plan: made, MadeAt: now, MadeBy: whoAsks(ctx, both.management), Started: both.cluster.Status.StartedAt != nil}
 		return page.Write(terminal.Output{Writer: out})
 	}
-	return writePlan(out, o.output, made)
+	return writePlan(out, o.output, page.Plan)
+}
+
+func (o *planOptions) make(ctx context.Context, name string) (Page, error) {
+	progress := terminal.NewProgress(os.Stderr, os.Getenv, 3)
+	defer progress.End()
+	progress.Step("Connecting to the user cluster")
+	both, err := o.open(ctx, name)
+	if err != nil {
+		return Page{}, err
+	}
+	progress.Step("Reading both clusters, and comparing objects by dry runs")
+	now := time.Now()
+	input, err := both.observer.PlanInput(ctx, both.cluster, both.session, now)
+	if err != nil {
+		return Page{}, fmt.Errorf("cluster %s: %w", client.ObjectKeyFromObject(both.cluster), err)
+	}
+	progress.Step("Simulating the migration")
+	page := Page{Plan: plan.Make(input), MadeAt: now, Started: both.cluster.Status.StartedAt != nil}
+	if o.output == "html" {
+		page.MadeBy = whoAsks(ctx, both.management)
+	}
+	return page, nil
 }
 
 // whoAsks is how the management cluster calls whoever asks; empty where it does not say.
