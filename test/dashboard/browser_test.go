@@ -88,10 +88,13 @@ func (o *tab) visit(path string) {
 // eventually the page says something, without a reload.
 func (o *tab) eventually(selector, text string) {
 	o.t.Helper()
-	script := "(document.querySelector('" + selector + "') || {textContent: ''}).textContent"
-	// A page that is just left answers with an error.
-	says := func() (string, error) { return chromedp.Run(o.ctx, chromedp.Evaluate[string](script)) }
-	NewWithT(o.t).Eventually(says, deadline, 100*time.Millisecond).Should(ContainSubstring(text))
+	NewWithT(o.t).Eventually(func() (string, error) { return o.says(selector) }, deadline, 100*time.Millisecond).
+		Should(ContainSubstring(text))
+}
+
+// says what an element says now. A page that is just left answers with an error.
+func (o *tab) says(selector string) (string, error) {
+	return chromedp.Run(o.ctx, chromedp.Evaluate[string]("(document.querySelector('"+selector+"') || {textContent: ''}).textContent"))
 }
 
 // ready has everything that was created.
