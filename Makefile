@@ -63,6 +63,10 @@ dashboards-demo: binaries-test ## Play the fleet's demo with Prometheus and kube
 testbed: binaries-demo ## Start the same clusters and leave them running, to use kubectl by hand.
 	$(BIN)/testbed up $(SEEDED) $(ARGS)
 
+.PHONY: tutorial
+tutorial: binaries-demo ## Run the commands of docs/tutorial.md, and compare what they print.
+	go test -count=1 -timeout=45m -v -tags=tutorial -run=TestTheTutorial ./test/tutorial
+
 .PHONY: run
 run: ## Run the manager against the current kubeconfig.
 	go run . manager --webhook-certificates=none $(ARGS)
@@ -87,7 +91,7 @@ test-all: binaries-test ## Run all tests, as CI does.
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
 EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice test-dashboard
+	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice test-dashboard tutorial
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
