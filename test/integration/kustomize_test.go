@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/ccm-migration/ccm-migration-controller/webhooks"
 )
@@ -186,12 +188,73 @@ func checkRole(t *testing.T, object *unstructured.Unstructured) {
 	}
 }
 
+// Who writes a kustomization of their own names a component in it, and gets what it says and no more.
+func TestComponentsAreAddedToAKustomization(t *testing.T) {
+	t.Parallel()
+	t.Run("no Cluster starts without a FleetMigration", func(t *testing.T) {
+		g := NewWithT(t)
+		before, err := kustomized("default-self-managed")
+		g.Expect(err).NotTo(HaveOccurred())
+		after := withComponent(t, "fleet-admission", "sortOptions: {order: legacy}\nresources: ["+configFrom(t, "default-self-managed")+"]\n")
+		g.Expect(after).To(HaveLen(len(before)))
+		for i := range before {
+			if before[i].GetKind() == "Deployment" {
+				containers, _, err := unstructured.NestedFieldNoCopy(before[i].Object, "spec", "template", "spec", "containers")
+				g.Expect(err).NotTo(HaveOccurred())
+				manager := containers.([]any)[0].(map[string]any)
+				manager["args"] = append(manager["args"].([]any), "--fleet-admission=Required")
+			}
+			g.Expect(after[i]).To(Equal(before[i]))
+		}
+	})
+	t.Run("Argo CD keeps what it had", func(t *testing.T) {
+		g := NewWithT(t)
+		ours, err := os.ReadFile(configPath("gitops/argocd/argocd-cm.yaml"))
+		g.Expect(err).NotTo(HaveOccurred())
+		want := &corev1.ConfigMap{}
+		g.Expect(yaml.Unmarshal(ours, want)).To(Succeed())
+		want.Data["url"] = "https://argocd.example.com"
+		after := withComponent(t, "gitops/argocd", "configMapGenerator:\n- name: argocd-cm\n  namespace: argocd\n"+
+			"  literals: ['url=https://argocd.example.com']\n  options: {disableNameSuffixHash: true}\n")
+		g.Expect(after).To(HaveLen(1))
+		data, _, err := unstructured.NestedStringMap(after[0].Object, "data")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(data).To(Equal(want.Data))
+	})
+}
+
+// withComponent renders a kustomization elsewhere that has a component of config/.
+func withComponent(t *testing.T, component, kustomization string) []*unstructured.Unstructured {
+	t.Helper()
+	g, folder := NewWithT(t), t.TempDir()
+	text := kustomization + "components: [" + configFrom(t, component) + "]\n"
+	g.Expect(os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600)).To(Succeed())
+	objects, err := renderedFrom(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	return objects
+}
+
+// configFrom is the way from a folder of this test to one of config/: kustomize takes no absolute ones.
+func configFrom(t *testing.T, directory string) string {
+	t.Helper()
+	path, err := filepath.Abs(configPath(directory))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	way, err := filepath.Rel(t.TempDir(), path)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return way
+}
+
 func configPath(directory string) string {
 	return filepath.Join("..", "..", "config", directory)
 }
 
 func kustomized(directory string) ([]*unstructured.Unstructured, error) {
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), configPath(directory))
+	return renderedFrom(configPath(directory))
+}
+
+// renderedFrom is what a kustomization in a folder installs.
+func renderedFrom(folder string) ([]*unstructured.Unstructured, error) {
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
 	if err != nil {
 		return nil, err
 	}
