@@ -48,7 +48,14 @@ var _ = Describe("The story of the demo", Ordered, ContinueOnFailure, SpecPriori
 
 	It("is told as expected", func(ctx SpecContext) {
 		defer context.AfterFunc(ctx, end)()
+		meanwhile, over := context.WithCancel(ctx)
+		defer over()
+		argo := keepAsInGit(meanwhile, story.Bed, "alpha", "argocd-controller")
+		flux := keepAsInGit(meanwhile, story.Bed, "gamma", "kustomize-controller")
 		Expect(story.Tell()).To(Succeed())
+		over()
+		argo.expectPeace()
+		flux.expectPeace()
 		report, err := story.Report()
 		Expect(err).NotTo(HaveOccurred())
 		for _, c := range report.Clusters {
