@@ -29,5 +29,7 @@ func supportBundles() []mutant {
 		ofBundle("lines are not searched for", "needles.parts", skips("add name")),
 		ofBundle("what base64 says is not searched for", "needles.parts", skips("decoded value -add")),
 		ofBundle("what was not searched for is not said", "scannedFor", never("unread")),
+		ofBundle("the answer of a manager that refuses is taken for its metrics", "get", never("StatusCode")),
+		ofBundle("a Pod gets a token that outlives it", "boundTo", begins("return nil")),
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -25,7 +26,8 @@ import (
 
 const help = `Writes one archive with what a maintainer needs to understand a problem with a Cluster: the Cluster and the objects
 that belong to it, its events, the manager's Deployment, logs and metrics, and what status, why, handover, inventory and
-plan print. README.md in it lists each file, what could not be read and why, and what is left out. It changes no object.
+plan print. README.md in it lists each file, what could not be read and why, and what is left out. It changes no object. For the
+metrics it asks for a token of the manager's ServiceAccount, which lasts ten minutes, and forwards a port.
 
 What looks like a secret is replaced, with the values of all variables of containers. Then the finished archive is searched for
 the values of the Secrets that the Cluster refers to, as far as you may read them: if one is in it, nothing is written. Look
@@ -78,6 +80,7 @@ func (o *options) run(ctx context.Context, name string) error {
 	if o.logLines <= 0 {
 		return terminal.UsageError(fmt.Errorf("--log-lines is %d; it has to be positive", o.logLines))
 	}
+	klog.SetLogger(logr.Discard()) // The archive says what could not be read.
 	config, err := o.RESTConfig(management.Timeout)
 	if err != nil {
 		return err
@@ -90,20 +93,20 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return o.collect(ctx, c, clientset.CoreV1(), cluster, time.Now())
+	r := &reader{client: c, core: clientset.CoreV1(), config: config, cluster: cluster}
+	return o.collect(ctx, r, time.Now())
 }
 
 // collect everything, and write it where it is clean.
-func (o *options) collect(
-	ctx context.Context, c client.Client, pods corev1.PodsGetter, cluster *ucv1.Cluster, now time.Time,
-) error {
+func (o *options) collect(ctx context.Context, r *reader, now time.Time) error {
+	cluster := r.cluster
 	folder := fmt.Sprintf("support-bundle-%s-%s-%s", cluster.Namespace, cluster.Name, now.UTC().Format("20060102T150405Z"))
 	o.outputFile = cmp.Or(o.outputFile, folder+".tar.gz")
 	if _, err := os.Lstat(o.outputFile); err == nil {
 		return o.exists()
 	}
-	r := &reader{client: c, pods: pods, cluster: cluster, managerNamespace: o.managerNamespace, logLines: o.logLines,
-		bundle: &bundle{redactor: newRedactor(), leaveOut: o.leaveOut, progress: o.progress, files: map[string]file{}}}
+	r.managerNamespace, r.logLines = o.managerNamespace, o.logLines
+	r.bundle = &bundle{redactor: newRedactor(), leaveOut: o.leaveOut, progress: o.progress, files: map[string]file{}}
 	r.objects(ctx)
 	r.manager(ctx)
 	o.printed(ctx, r.bundle, cluster)

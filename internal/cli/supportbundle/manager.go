@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -57,7 +55,7 @@ func (r *reader) log(ctx context.Context, pod *corev1.Pod, options corev1.PodLog
 	name += ".txt"
 	fmt.Fprintf(r.progress, "Reading %s\n", name)
 	options.TailLines, options.Timestamps = &r.logLines, true
-	text, err := take(ctx, r.pods.Pods(pod.Namespace).GetLogs(pod.Name, &options))
+	text, err := take(ctx, r.core.Pods(pod.Namespace).GetLogs(pod.Name, &options))
 	if err != nil {
 		r.couldNotRead("all of "+name, err)
 	}
@@ -76,32 +74,4 @@ func take(ctx context.Context, from rest.ResponseWrapper) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(stream, logLimit))
 	return string(text), errors.Join(err, stream.Close())
-}
-
-// metrics of a Pod, by the API server's proxy. It takes the person's token away, and the manager asks for one.
-func (r *reader) metrics(ctx context.Context, pod *corev1.Pod) {
-	name := "manager/metrics-" + pod.Name + ".txt"
-	port := 0
-	for _, container := range pod.Spec.Containers {
-		for _, one := range container.Ports {
-			if one.Name == "metrics" {
-				port = int(one.ContainerPort)
-			}
-		}
-	}
-	if port == 0 {
-		r.without(name, "no port of the Pod is named metrics")
-		return
-	}
-	fmt.Fprintf(r.progress, "Reading %s\n", name)
-	text, err := take(ctx, r.pods.Pods(pod.Namespace).ProxyGet("https", pod.Name, strconv.Itoa(port), "metrics", nil))
-	switch {
-	case apierrors.IsUnauthorized(err):
-		r.without(name, "the manager asks for a token, which the API server's proxy does not pass on; "+
-			"attach what your Prometheus has of it")
-	case err != nil:
-		r.couldNotRead(name, err)
-	default:
-		r.add(name, "metrics", kindAndName("Pod", client.ObjectKeyFromObject(pod))+", port "+strconv.Itoa(port), text)
-	}
 }

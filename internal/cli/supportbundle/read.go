@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/yaml"
@@ -30,7 +31,8 @@ const (
 // reader reads the management cluster with the person's own rights.
 type reader struct {
 	client           client.Client
-	pods             typedcorev1.PodsGetter
+	core             typedcorev1.CoreV1Interface
+	config           *rest.Config
 	cluster          *ucv1.Cluster
 	managerNamespace string
 	logLines         int64
