@@ -175,13 +175,17 @@ func unseenForLong(w *statusWriter, p *Pass) observation.Text {
 		return before != nil && before.Status == metav1.ConditionUnknown &&
 			w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
 	}
+	if seen := p.Decision.Attendance; seen != nil {
+		switch {
+		case seen.Reason == ucv1.HibernatedReason:
+			return observation.Text{}
+		case seen.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CloudLoopsAttendedCondition):
+			return seen.Text()
+		}
+	}
 	// The CCM and the CSI driver are looked at as one.
-	switch seen, csi := p.Decision.Attendance, p.Shown.CSI; {
-	case seen != nil && seen.Reason == ucv1.HibernatedReason:
-	case seen != nil && seen.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CloudLoopsAttendedCondition):
-		return seen.Text()
-	case p.Cluster.AddonsReleased():
-	case csi != nil && csi.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CSIReadyCondition):
+	csi := p.Shown.CSI
+	if csi != nil && csi.Reason == ucv1.CouldNotLookReason && !p.Cluster.AddonsReleased() && lasts(ucv1.CSIReadyCondition) {
 		return observation.Say(csi.Message)
 	}
 	return observation.Text{}

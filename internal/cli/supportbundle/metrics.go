@@ -25,8 +25,8 @@ import (
 // tokenSeconds is the shortest that an API server gives.
 const tokenSeconds = 600
 
-// metrics of a Pod of the manager, which asks who reads them. The API server's proxy takes a token away, so that they come through
-// a forwarded port, with a token of the Pod's own ServiceAccount: whoever answers there gets no right that the Pod has not.
+// metrics of a Pod of the manager, which asks who reads them. The API server's proxy takes a token away, so that they come
+// through a forwarded port, with a token of the Pod's own ServiceAccount: whoever answers gets no right that the Pod has not.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 func (r *reader) metrics(ctx context.Context, pod *corev1.Pod) {
 	name, port := "manager/metrics-"+pod.Name+".txt", metricsPort(pod)
@@ -76,8 +76,8 @@ func (r *reader) scrape(ctx context.Context, pod *corev1.Pod, port int, token st
 		return "", err
 	}
 	stop, ready, said := make(chan struct{}), make(chan struct{}), &bytes.Buffer{}
-	forwarder, err := portforward.NewOnAddressesForStreaming(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, stop, ready,
-		io.Discard, said)
+	local, ports := []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}
+	forwarder, err := portforward.NewOnAddressesForStreaming(dialer, local, ports, stop, ready, io.Discard, said)
 	if err != nil {
 		return "", fmt.Errorf("forward port %d: %w", port, err)
 	}
@@ -97,11 +97,11 @@ func (r *reader) scrape(ctx context.Context, pod *corev1.Pod, port int, token st
 			err = errors.Join(err, end, errors.New(said.String()))
 		}
 	}()
-	ports, err := forwarder.GetPorts()
+	forwarded, err := forwarder.GetPorts()
 	if err != nil {
 		return "", err
 	}
-	return get(ctx, int(ports[0].Local), token)
+	return get(ctx, int(forwarded[0].Local), token)
 }
 
 // dialerOf forwards as kubectl does: by WebSocket, and by SPDY where the API server is older than 1.30.
