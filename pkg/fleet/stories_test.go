@@ -28,6 +28,8 @@ func storiesOfWaves() map[string]story {
 	earlier.Admission.AdmittedAt = &metav1.Time{Time: ago(time.Minute)}
 	gone := succeeded(member("a", "canary"), ago(5*time.Hour))
 	gone.Stalled = fleet.Trouble{Reason: ucv1.BlockedMachinesReason, Since: ago(time.Minute)}
+	unseen := succeeded(member("a", "canary"), ago(5*time.Hour))
+	unseen.HealthySince = time.Time{}
 	return map[string]story{
 		"a completion from before the admission does not open the next wave (argo-cd#29410)": {
 			members: []fleet.Member{earlier, member("b", "prod")}, reasons: []string{ucv1.WaveWaitingReason}, wave: ucv1.WaveOpen,
@@ -64,6 +66,13 @@ func storiesOfWaves() map[string]story {
 		},
 		"a Cluster that succeeded and is not well any more keeps the wave open": {
 			members: []fleet.Member{gone, member("b", "prod")}, reasons: []string{ucv1.WaveWaitingReason}, wave: ucv1.WaveOpen,
+		},
+		"a Cluster that succeeded and is not seen to be well keeps the wave open, as one whose API server does not answer any more": {
+			members: []fleet.Member{unseen, member("b", "prod")}, reasons: []string{ucv1.WaveWaitingReason}, wave: ucv1.WaveOpen,
+		},
+		"a canary that is not seen to be well lets no other Cluster of its wave start": {
+			with:    func(fm *ucv1.FleetMigration) { fm.Spec.Waves[0].Canaries = new(int32(1)) },
+			members: []fleet.Member{unseen, member("b", "canary")}, reasons: []string{ucv1.CanariesFirstReason}, wave: ucv1.WaveOpen,
 		},
 		"a soaking wave with too many that have no verdict does not pass (rollouts#3850)": {
 			with: func(fm *ucv1.FleetMigration) { fm.Spec.Waves[0].MaxInconclusive = new(intstr.FromString("50%")) },

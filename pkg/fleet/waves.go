@@ -34,8 +34,8 @@ func (w *wave) add(m *Member, p *MemberPlan) {
 	case Succeeded:
 		w.rest(m.CompletedAt)
 		w.rest(m.HealthySince)
-		if m.Stalled.Reason != "" {
-			w.unhealthy = true
+		if m.Stalled.Reason != "" || m.HealthySince.IsZero() {
+			w.unhealthy = true // One that is not seen to be well may be not.
 		} else if w.Canaries != nil {
 			w.well = append(w.well, later(m.CompletedAt, m.HealthySince))
 		}

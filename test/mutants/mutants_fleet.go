@@ -39,6 +39,7 @@ func fleets() []mutant {
 		ofFleet("3 waves", "a wave passes without a soak", "decision.pass", never("Before SoaksUntil")),
 		ofFleet("3 waves", "a wave passes with Clusters under way", "wave.good", without("inFlight")),
 		ofFleet("3 waves", "a wave passes although one is not well", "wave.good", without("unhealthy")),
+		ofFleet("3 waves", "a wave passes although one is not seen to be well", "wave.add", without("HealthySince")),
 		ofFleet("3 waves", "a wave passes although too many are inconclusive", "wave.good", without("inconclusive")),
 		ofFleet("3 waves", "an empty first wave is skipped", "decision.openWaves", never("empty reached")),
 		ofFleet("3 waves", "a completion from before the admission counts", "Member.done", without("Before")),
