@@ -80,42 +80,38 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 	g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
 }
 
-// Nor does it claim for long that addons are there that it cannot compare, as when the Secret with the cloud configuration is gone.
-func TestAFinishedClusterWhoseAddonsAreNotSeenIsNotReady(t *testing.T) {
-	const why = "Secret x/cloud with the cloud configuration does not exist; create it"
-	no := func(*ucv1.Cluster) {}
-	for name, tc := range map[string]struct {
-		change func(*ucv1.Cluster)
-		decide func(*migration.Decision)
-		later  time.Duration
-		want   metav1.ConditionStatus
-	}{
-		"one read that fails is no trouble": {no, passes.Nothing, 0, metav1.ConditionTrue},
-		"after a minute it is not known":    {no, passes.Nothing, time.Minute, metav1.ConditionUnknown},
-		"those of another tool are not ours": {
-			func(c *ucv1.Cluster) { c.Spec.Addons.Management = ucv1.ReleasedAddons }, passes.Nothing, time.Minute, metav1.ConditionTrue,
-		},
-		"a control plane that sleeps shows nothing": {
-			no, lastLook(migration.Attendance{Status: metav1.ConditionUnknown, Reason: ucv1.HibernatedReason, Message: "It sleeps."}),
-			time.Minute, metav1.ConditionTrue,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g, cluster := NewWithT(t), passes.ClusterOf(ucv1.OriginMigrating, passes.Completed)
-			tc.change(cluster)
-			for range 2 {
-				pass := passOf(cluster, passes.Decided(ucv1.OriginMigrating, ucv1.StepFinished, tc.decide))
-				pass.Observed.Addons = observation.Unknown[observation.Addons](why)
-				pass.Now = pass.Now.Add(tc.later)
-				cluster = reported(t, pass)
-				tc.later *= 2
-			}
-			ready := passes.Condition(cluster, ucv1.ReadyCondition)
-			g.Expect(ready.Status).To(Equal(tc.want), ready.Message)
-			if tc.want == metav1.ConditionUnknown {
-				g.Expect(ready.Message).To(Equal("Could not look at the addons in the user cluster: " + why + "."))
-			}
-			g.Expect(cluster.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
+// Nor does it claim that addons are there that it cannot compare, as when the Secret with the cloud configuration is gone. Who was
+// called because of objects of someone else is not sent away by a read that failed.
+func TestAFinishedClusterDoesNotClaimAddonsThatAreNotSeen(t *testing.T) {
+	finished := func(before *ucv1.Cluster, addons observation.Observed[observation.Addons], decide func(*migration.Decision)) (
+		*ucv1.Cluster, metav1.Condition,
+	) {
+		pass := passOf(before, passes.Decided(before.Status.Origin, ucv1.StepFinished, decide))
+		pass.Observed.Addons = addons
+		after := reported(t, pass)
+		return after, passes.Condition(after, ucv1.ReadyCondition)
+	}
+	unseen := observation.Unknown[observation.Addons]("Secret x/cloud with the cloud configuration does not exist; create it")
+	for _, origin := range []ucv1.Origin{ucv1.OriginMigrating, ucv1.OriginExternal} {
+		t.Run(string(origin), func(t *testing.T) {
+			g := NewWithT(t)
+			before := passes.ClusterOf(origin, passes.Completed)
+			seen, ready := finished(before, observation.Known(observation.Addons{}), passes.Nothing)
+			g.Expect(ready.Message).NotTo(ContainSubstring("CSIReady"))
+			_, ready = finished(seen, unseen, passes.Nothing)
+			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "nothing else is wrong, and no one is called")
+			g.Expect(ready.Message).To(And(Not(ContainSubstring("are applied")), ContainSubstring("condition CSIReady says why")))
+
+			called, _ := finished(before, observation.Known(observation.Addons{}), passes.Failing("ForeignObjects", "They are theirs."))
+			still, ready := finished(called, unseen, passes.Nothing)
+			g.Expect(ready).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", "They are theirs.")))
+			g.Expect(passes.Condition(still, ucv1.StalledCondition)).To(HaveField("Reason", "ForeignObjects"))
+			_, ready = finished(still, observation.Known(observation.Addons{}), passes.Nothing)
+			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "they were seen to be gone")
+
+			called, _ = finished(before, observation.Known(observation.Addons{}), passes.Failing("CloudLoopsContended", "KCM runs them."))
+			_, ready = finished(called, unseen, passes.Nothing)
+			g.Expect(ready.Status).To(Equal(metav1.ConditionTrue), "KCM was seen to be silent")
 		})
 	}
 }

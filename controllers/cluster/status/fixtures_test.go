@@ -19,6 +19,7 @@ func passOf(c *ucv1.Cluster, decision migration.Decision) *Pass {
 		Turn:    observation.Absent[observation.Turn](),
 		Cluster: c,
 		Keeper:  observation.Absent[observation.Ref](),
+		Addons:  observation.Known(observation.Addons{}),
 		Connection: observation.Connection{
 			Reachable: true, Reason: ucv1.ReachableReason, Message: "The API server of the user cluster answers",
 		},

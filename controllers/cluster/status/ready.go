@@ -99,19 +99,29 @@ func setReadyPaused(w *statusWriter) {
 	w.keep(ucv1.StalledCondition)
 }
 
-// setReadyFinished does not claim what is not seen.
+// setReadyFinished does not claim what is not seen: that a manager runs the cloud loops, or that the addons are there. Objects of
+// someone else that were in their way are not gone because they cannot be looked at.
 func setReadyFinished(w *statusWriter, p *Pass, facts ucv1.Facts) {
-	if unseen := unseenForLong(w, p); unseen.Words != "" {
-		setProgress(w, ucv1.CouldNotLookReason, unseen, true)
+	if unseenForLong(w, p) {
+		setProgress(w, p.Decision.Attendance.Reason, p.Decision.Attendance.Text(), true)
 		return
 	}
+	unseen := p.Shown.CSI != nil && p.Shown.CSI.Reason == ucv1.CouldNotLookReason
+	called := meta.FindStatusCondition(w.before, ucv1.StalledCondition)
+	if unseen && called != nil && called.Reason == ucv1.ForeignObjectsReason && w.keep(ucv1.ReadyCondition) {
+		w.about = w.aboutBefore
+		w.keep(ucv1.StalledCondition)
+		return
+	}
+	reason, message := ucv1.MigratedReason, "The migration to the external cloud provider is completed."
 	if facts.Origin == ucv1.OriginExternal {
-		w.ready(metav1.ConditionTrue, ucv1.ExternalReason, "The cluster was created with the external cloud "+
-			"provider; its addons are applied.")
-		return
+		reason, message = ucv1.ExternalReason, "The cluster was created with the external cloud provider; its addons are applied."
 	}
-	w.ready(metav1.ConditionTrue, ucv1.MigratedReason, "The migration to the external cloud provider is "+
-		"completed.")
+	if unseen {
+		message = "The cluster runs with the external cloud provider. Whether its addons are as they were applied could not be " +
+			"looked at; condition CSIReady says why."
+	}
+	w.ready(metav1.ConditionTrue, reason, message)
 }
 
 // setProgress takes no call for a person back that could not be looked at.
@@ -166,29 +176,12 @@ func setAttended(w *statusWriter, attendance *migration.Attendance) {
 	w.set(ucv1.CloudLoopsAttendedCondition, attendance.Status, attendance.Reason, attendance.Message)
 }
 
-// unseenForLong is what could not be looked at for longer than the cloud loops may be unattended: whether a manager runs them, or
-// whether the addons that are ours are as they were applied. One read that fails is no trouble, and a control plane that sleeps
-// shows nothing.
-func unseenForLong(w *statusWriter, p *Pass) observation.Text {
-	lasts := func(condition string) bool {
-		before := meta.FindStatusCondition(w.before, condition)
-		return before != nil && before.Status == metav1.ConditionUnknown &&
-			w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
-	}
-	if seen := p.Decision.Attendance; seen != nil {
-		switch {
-		case seen.Reason == ucv1.HibernatedReason:
-			return observation.Text{}
-		case seen.Reason == ucv1.CouldNotLookReason && lasts(ucv1.CloudLoopsAttendedCondition):
-			return seen.Text()
-		}
-	}
-	// The CCM and the CSI driver are looked at as one.
-	csi := p.Shown.CSI
-	if csi != nil && csi.Reason == ucv1.CouldNotLookReason && !p.Cluster.AddonsReleased() && lasts(ucv1.CSIReadyCondition) {
-		return observation.Say(csi.Message)
-	}
-	return observation.Text{}
+// unseenForLong: whether a manager runs the cloud loops could not be looked at for longer than they may be unattended. One read
+// that fails is no trouble.
+func unseenForLong(w *statusWriter, p *Pass) bool {
+	seen, before := p.Decision.Attendance, meta.FindStatusCondition(w.before, ucv1.CloudLoopsAttendedCondition)
+	return seen != nil && seen.Reason == ucv1.CouldNotLookReason && before != nil && before.Status == metav1.ConditionUnknown &&
+		w.now.Sub(before.LastTransitionTime.Time) >= migration.UnattendedLimit(p.Cluster)
 }
 
 // setReadyUnattended says first that no manager runs the cloud loops, whatever else is in the way. It outweighs a pause.
