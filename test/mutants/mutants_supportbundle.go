@@ -30,6 +30,6 @@ func supportBundles() []mutant {
 		ofBundle("what base64 says is not searched for", "needles.parts", skips("decoded value -add")),
 		ofBundle("what was not searched for is not said", "scannedFor", never("unread")),
 		ofBundle("the answer of a manager that refuses is taken for its metrics", "get", never("StatusCode")),
-		ofBundle("a Pod gets a token that outlives it", "boundTo", begins("return nil")),
+		ofBundle("an API server before 1.30 forwards no port", "dialerOf", without("IsUpgradeFailure")),
 	}
 }

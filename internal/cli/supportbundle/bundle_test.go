@@ -56,7 +56,6 @@ func alpha() *ucv1.Cluster {
 func workload(namespace, name string) []client.Object {
 	pod := &corev1.Pod{ObjectMeta: meta(namespace, name)}
 	pod.Name += "-1"
-	pod.Spec.ServiceAccountName = name
 	pod.Spec.Containers = []corev1.Container{{
 		Name: "main", Args: []string{"--cloud-password", planted}, Env: []corev1.EnvVar{{Name: "A", Value: planted}},
 		Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: 8443}},
@@ -87,7 +86,9 @@ type world struct {
 	log     string
 	metrics int
 	refused string
+	// older API servers forward ports by SPDY alone; spoken is what was.
 	older   bool
+	spoken  string
 	manager *httptest.Server
 	funcs   interceptor.Funcs
 	out     bytes.Buffer
@@ -120,7 +121,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	switch path := request.URL.Path; {
 	case w.refused != "" && strings.HasSuffix(path, w.refused):
 		out.WriteHeader(http.StatusForbidden)
-	case path == "/api/v1/namespaces/system/serviceaccounts/manager/token":
+	case path == "/api/v1/namespaces/system/serviceaccounts/ccm-migration-controller-metrics-reader/token":
 		w.giveToken(out, request)
 	case path == "/api/v1/namespaces/system/pods/manager-1/portforward":
 		w.forwardPort(out, request)

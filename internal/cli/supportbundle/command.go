@@ -11,11 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -27,7 +25,7 @@ import (
 const help = `Writes one archive with what a maintainer needs to understand a problem with a Cluster: the Cluster and the objects
 that belong to it, its events, the manager's Deployment, logs and metrics, and what status, why, handover, inventory and
 plan print. README.md in it lists each file, what could not be read and why, and what is left out. It changes no object. For the
-metrics it asks for a token of the manager's ServiceAccount, which lasts ten minutes, and forwards a port.
+metrics it asks for a token of a ServiceAccount that may read them and nothing else, for ten minutes, and forwards a port.
 
 What looks like a secret is replaced, with the values of all variables of containers. Then the finished archive is searched for
 the values of the Secrets that the Cluster refers to, as far as you may read them: if one is in it, nothing is written. Look
@@ -80,7 +78,6 @@ func (o *options) run(ctx context.Context, name string) error {
 	if o.logLines <= 0 {
 		return terminal.UsageError(fmt.Errorf("--log-lines is %d; it has to be positive", o.logLines))
 	}
-	klog.SetLogger(logr.Discard()) // The archive says what could not be read.
 	config, err := o.RESTConfig(management.Timeout)
 	if err != nil {
 		return err

@@ -1,14 +1,15 @@
 package supportbundle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,21 +26,28 @@ import (
 // tokenSeconds is the shortest that an API server gives.
 const tokenSeconds = 600
 
+// metricsReader is the ServiceAccount of config/rbac that may read the metrics, and nothing else.
+const metricsReader = "ccm-migration-controller-metrics-reader"
+
 // metrics of a Pod of the manager, which asks who reads them. The API server's proxy takes a token away, so that they come
-// through a forwarded port, with a token of the Pod's own ServiceAccount: whoever answers gets no right that the Pod has not.
+// through a forwarded port, with a token that is good for nothing else: whoever answers there gets no right by it.
 // https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/
 func (r *reader) metrics(ctx context.Context, pod *corev1.Pod) {
 	name, port := "manager/metrics-"+pod.Name+".txt", metricsPort(pod)
-	if port == 0 {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		r.without(name, "the Pod is "+string(pod.Status.Phase))
+		return
+	case port == 0:
 		r.without(name, "no port of the Pod is named metrics")
 		return
 	}
 	fmt.Fprintf(r.progress, "Reading %s\n", name)
-	token, err := r.core.ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenSeconds)), BoundObjectRef: boundTo(pod)},
+	token, err := r.core.ServiceAccounts(pod.Namespace).CreateToken(ctx, metricsReader, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenSeconds))},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		r.couldNotRead(name, fmt.Errorf("ask for a token of ServiceAccount %s/%s: %w", pod.Namespace, pod.Spec.ServiceAccountName, err))
+		r.couldNotRead(name, fmt.Errorf("ask for a token of ServiceAccount %s/%s: %w", pod.Namespace, metricsReader, err))
 		return
 	}
 	text, err := r.scrape(ctx, pod, port, token.Status.Token)
@@ -61,11 +69,6 @@ func metricsPort(pod *corev1.Pod) int {
 	return 0
 }
 
-// boundTo has the token end with the Pod.
-func boundTo(pod *corev1.Pod) *authenticationv1.BoundObjectReference {
-	return &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
-}
-
 // scrape a port of a Pod.
 func (r *reader) scrape(ctx context.Context, pod *corev1.Pod, port int, token string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, management.Timeout)
@@ -75,34 +78,51 @@ func (r *reader) scrape(ctx context.Context, pod *corev1.Pod, port int, token st
 	if err != nil {
 		return "", err
 	}
-	stop, ready, said := make(chan struct{}), make(chan struct{}), &bytes.Buffer{}
-	local, ports := []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}
-	forwarder, err := portforward.NewOnAddressesForStreaming(dialer, local, ports, stop, ready, io.Discard, said)
+	tunnel, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
 	if err != nil {
 		return "", fmt.Errorf("forward port %d: %w", port, err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- forwarder.ForwardPorts() }()
-	select {
-	case err := <-ended:
+	defer func() { err = errors.Join(err, tunnel.Close()) }()
+	headers := http.Header{}
+	headers.Set(corev1.PortHeader, strconv.Itoa(port))
+	headers.Set(corev1.PortForwardRequestIDHeader, "0")
+	headers.Set(corev1.StreamType, corev1.StreamTypeError)
+	faults, err := tunnel.CreateStream(headers)
+	if err != nil {
 		return "", fmt.Errorf("forward port %d: %w", port, err)
-	case <-ctx.Done():
-		close(stop)
-		return "", ctx.Err()
-	case <-ready:
 	}
-	defer func() {
-		close(stop)
-		if end := <-ended; err != nil { // What was said about a broken stream says more.
-			err = errors.Join(err, end, errors.New(said.String()))
+	headers.Set(corev1.StreamType, corev1.StreamTypeData)
+	data, err := tunnel.CreateStream(headers)
+	if err != nil {
+		return "", fmt.Errorf("forward port %d: %w", port, err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = data.Reset() })()
+	if text, err = get(ctx, wire{data}, token); err != nil {
+		_ = data.Reset()
+		if why, _ := io.ReadAll(faults); len(why) > 0 { // What the kubelet says tells more than a stream that ended.
+			err = fmt.Errorf("forward port %d: %s", port, why)
 		}
-	}()
-	forwarded, err := forwarder.GetPorts()
-	if err != nil {
-		return "", err
 	}
-	return get(ctx, int(forwarded[0].Local), token)
+	return text, err
 }
+
+// wire is a stream in place of a connection.
+type wire struct{ httpstream.Stream }
+
+// LocalAddr of a connection, which a stream has not.
+func (wire) LocalAddr() net.Addr { return &net.TCPAddr{} }
+
+// RemoteAddr of a connection, which a stream has not.
+func (wire) RemoteAddr() net.Addr { return &net.TCPAddr{} }
+
+// SetDeadline is for the context, which resets the stream.
+func (wire) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline is for the context, which resets the stream.
+func (wire) SetReadDeadline(time.Time) error { return nil }
+
+// SetWriteDeadline is for the context, which resets the stream.
+func (wire) SetWriteDeadline(time.Time) error { return nil }
 
 // dialerOf forwards as kubectl does: by WebSocket, and by SPDY where the API server is older than 1.30.
 func dialerOf(config *rest.Config, to *url.URL) (httpstream.Dialer, error) {
@@ -120,13 +140,16 @@ func dialerOf(config *rest.Config, to *url.URL) (httpstream.Dialer, error) {
 	}), nil
 }
 
-// get the metrics at a port of this machine. The manager makes its certificate itself, by default.
-func get(ctx context.Context, port int, token string) (text string, err error) {
-	c, err := rest.HTTPClientFor(&rest.Config{BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+// get the metrics over a connection. The manager makes its certificate itself, by default.
+func get(ctx context.Context, over net.Conn, token string) (text string, err error) {
+	c, err := rest.HTTPClientFor(&rest.Config{
+		BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+		Dial: func(context.Context, string, string) (net.Conn, error) { return over, nil },
+	})
 	if err != nil {
 		return "", err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d/metrics", port), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://localhost/metrics", nil)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +160,7 @@ func get(ctx context.Context, port int, token string) (text string, err error) {
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	content, err := io.ReadAll(io.LimitReader(answer.Body, logLimit))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the manager answered %s: its ServiceAccount needs the right to get /metrics", answer.Status)
+		err = fmt.Errorf("the manager answered %s", answer.Status)
 	}
 	return string(content), err
 }

@@ -23,13 +23,13 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
-// ownToken is what the API server gives for the manager's ServiceAccount.
-const ownToken = "own-token"
+// readersToken is what the API server gives for the ServiceAccount that may read the metrics.
+const readersToken = "token-of-the-reader"
 
 // endpoint is the manager's, which knows that token alone.
 func (w *world) endpoint() *httptest.Server {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
-		if request.URL.Path != "/metrics" || request.Header.Get("Authorization") != "Bearer "+ownToken {
+		if request.URL.Path != "/metrics" || request.Header.Get("Authorization") != "Bearer "+readersToken {
 			out.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -49,8 +49,7 @@ func (w *world) giveToken(out http.ResponseWriter, request *http.Request) {
 	_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, asked)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*asked.Spec.ExpirationSeconds).To(BeNumerically("<=", 600))
-	g.Expect(asked.Spec.BoundObjectRef).To(And(HaveField("Kind", "Pod"), HaveField("Name", "manager-1")))
-	asked.Status.Token = ownToken
+	asked.Status.Token = readersToken
 	out.Header().Set("Content-Type", "application/json")
 	g.Expect(json.NewEncoder(out).Encode(asked)).To(Succeed())
 }
@@ -58,6 +57,11 @@ func (w *world) giveToken(out http.ResponseWriter, request *http.Request) {
 // forwardPort as an API server does: WebSockets carry SPDY, which the kubelet speaks. One before 1.30 knows SPDY alone.
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/4006-transition-spdy-to-websockets
 func (w *world) forwardPort(out http.ResponseWriter, request *http.Request) {
+	if !wsstream.IsWebSocketRequestWithTunnelingProtocol(request) {
+		w.spoken = "SPDY"
+	} else if !w.older {
+		w.spoken = "WebSocket"
+	}
 	kubelet := httptest.NewServer(http.HandlerFunc(w.kubelet))
 	defer kubelet.Close()
 	location, err := url.Parse(kubelet.URL)
@@ -93,7 +97,10 @@ func (w *world) kubelet(out http.ResponseWriter, request *http.Request) {
 	if port := data.Headers().Get(corev1.PortHeader); err != nil || port != "8443" {
 		fmt.Fprintf(faults, "no one is at port %s: %v", port, err)
 	} else {
-		go func() { _, _ = io.Copy(to, data) }()
+		go func() {
+			_, _ = io.Copy(to, data)
+			_ = to.Close()
+		}()
 		_, _ = io.Copy(data, to)
 	}
 	_, _ = data.Close(), faults.Close()
@@ -101,16 +108,17 @@ func (w *world) kubelet(out http.ResponseWriter, request *http.Request) {
 }
 
 func TestMetricsComeThroughAForwardedPort(t *testing.T) {
-	for name, older := range map[string]bool{"by WebSocket": false, "by SPDY, before Kubernetes 1.30": true} {
-		t.Run(name, func(t *testing.T) {
+	for spoken, older := range map[string]bool{"WebSocket": false, "SPDY": true} {
+		t.Run("by "+spoken, func(t *testing.T) {
 			g, w := NewWithT(t), newWorld(t)
 			w.older, w.noPlan = older, true
 			err := w.make()
 			g.Expect(err).NotTo(HaveOccurred(), w.files()[readmeName])
 			g.Expect(w.files()).To(And(HaveKeyWithValue("manager/metrics-manager-1.txt", "metric 1\n"), Not(HaveKey("plan.txt"))))
+			g.Expect(w.spoken).To(Equal(spoken))
 			g.Expect(w.files()[readmeName]).To(ContainSubstring("* plan.txt: --no-plan leaves the user cluster alone"))
 			for _, text := range w.files() {
-				g.Expect(text).NotTo(ContainSubstring(ownToken))
+				g.Expect(text).NotTo(ContainSubstring(readersToken))
 			}
 		})
 	}
@@ -121,12 +129,12 @@ func TestMetricsThatCannotBeReadAreSaid(t *testing.T) {
 		change func(*world)
 		want   string
 	}{
-		"the manager refuses its own ServiceAccount, as before the right was in config/": {
-			func(w *world) { w.metrics = http.StatusForbidden }, "the manager answered 403 Forbidden: its ServiceAccount needs the right",
+		"the manager refuses the token": {
+			func(w *world) { w.metrics = http.StatusForbidden }, "the manager answered 403 Forbidden",
 		},
-		"no token":        {func(w *world) { w.refused = "/token" }, "ask for a token of ServiceAccount system/manager: "},
+		"no token":        {func(w *world) { w.refused = "/token" }, "ask for a token of ServiceAccount system/ccm-migration-controller-metrics-reader: "},
 		"no port":         {func(w *world) { w.refused = "/portforward" }, "forward port 8443: "},
-		"no one is there": {func(w *world) { w.manager.Close() }, "manager/metrics-manager-1.txt: Get "},
+		"no one is there": {func(w *world) { w.manager.Close() }, "forward port 8443: no one is at port 8443: dial tcp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, w := NewWithT(t), newWorld(t)
