@@ -40,7 +40,7 @@ func Command() *cobra.Command {
 		Long:  planHelp,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return options.run(command.Context(), command.OutOrStdout(), args[0])
+			return options.run(command.Context(), command.OutOrStdout(), command.ErrOrStderr(), args[0])
 		},
 	}
 	options.bind(command.Flags())
@@ -48,8 +48,8 @@ func Command() *cobra.Command {
 	return command
 }
 
-func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error {
-	page, err := o.make(ctx, name)
+func (o *planOptions) run(ctx context.Context, out, errs io.Writer, name string) error {
+	page, err := o.make(ctx, errs, name)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (o *planOptions) run(ctx context.Context, out io.Writer, name string) error
 	return writePlan(out, o.output, page.Plan)
 }
 
-func (o *planOptions) make(ctx context.Context, name string) (Page, error) {
-	progress := terminal.NewProgress(os.Stderr, os.Getenv, 3)
+func (o *planOptions) make(ctx context.Context, errs io.Writer, name string) (Page, error) {
+	progress := terminal.NewProgress(errs, os.Getenv, 3)
 	defer progress.End()
 	progress.Step("Connecting to the user cluster")
 	both, err := o.open(ctx, name)

@@ -21,14 +21,21 @@ type Progress struct {
 	began time.Time
 }
 
-// NewProgress of a command with so many steps; End ends it.
-func NewProgress(file *os.File, getenv func(string) string, steps int) *Progress {
-	p := &Progress{out: file, steps: steps, stop: func() {}}
-	screen, err := (&ScreenOptions{Colour: "never"}).Screen(file, getenv)
-	if p.screen = screen; err != nil || screen.Height == 0 {
-		p.out = io.Discard
+// NewProgress of a command with so many steps, beside what it prints: on its error stream. End ends it.
+func NewProgress(errs io.Writer, getenv func(string) string, steps int) *Progress {
+	p := &Progress{out: io.Discard, steps: steps, stop: func() {}}
+	if neutral, is := errs.(Output); is {
+		errs = neutral.Writer // What is drawn is ours.
+	}
+	file, is := errs.(*os.File)
+	if !is {
 		return p
 	}
+	width, _, is := terminalSize(file)
+	if !is {
+		return p
+	}
+	p.out, p.screen = file, Screen{Width: width, ASCII: !speaksUnicode(getenv)}
 	over, ended := make(chan struct{}), make(chan struct{})
 	p.stop = func() { close(over); <-ended }
 	go func() {

@@ -12,7 +12,7 @@ import (
 
 func TestProgressStaysInOneLineOfATerminal(t *testing.T) {
 	g, out := NewWithT(t), &bytes.Buffer{}
-	p := &Progress{out: out, screen: Screen{Width: 40, Height: 24}, steps: 2, stop: func() {}}
+	p := &Progress{out: out, screen: Screen{Width: 40}, steps: 2, stop: func() {}}
 	p.draw(time.Now())
 	g.Expect(out.String()).To(BeEmpty(), "nothing has begun")
 	p.Step("Reading")
