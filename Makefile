@@ -64,7 +64,7 @@ testbed: binaries-demo ## Start the same clusters and leave them running, to use
 	$(BIN)/testbed up $(SEEDED) $(ARGS)
 
 .PHONY: tutorial
-tutorial: binaries-demo ## Run the commands of docs/tutorial.md, and compare what they print.
+tutorial: binaries-test ## Run the commands of docs/tutorial.md, and compare what they print.
 	go test -count=1 -timeout=45m -v -tags=tutorial -run=TestTheTutorial ./test/tutorial
 
 .PHONY: run

@@ -28,4 +28,4 @@ if [[ ! -e _output/axe-core/$axe ]]; then
 fi
 export KUBEBUILDER_ASSETS=${KUBEBUILDER_ASSETS:-$PWD/_output/bin}
 cd test/dashboard
-go test -count=1 -timeout=15m -v . "$@"
+go test -count=1 -timeout=30m -v . "$@"

@@ -25,6 +25,8 @@ func program(t *testing.T, name string, arguments ...string) *bufio.Scanner {
 	g.Expect(err).NotTo(HaveOccurred())
 	command := exec.CommandContext(t.Context(), path, arguments...)
 	command.Cancel, command.WaitDelay = func() error { return command.Process.Signal(syscall.SIGINT) }, time.Minute
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // Whoever is killed cleans nothing up.
+	command.Stderr = t.Output()
 	out, err := command.StdoutPipe()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(command.Start()).To(Succeed(), "make binaries-test builds it")

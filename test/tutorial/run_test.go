@@ -49,7 +49,8 @@ func TestTheTutorial(t *testing.T) {
 func (r reader) command(ctx context.Context, commands string) *exec.Cmd {
 	bash := exec.CommandContext(ctx, "bash", "-c", "set -euo pipefail; source "+r.exports+"\n"+commands+"\nexport -p >"+r.exports)
 	bash.Dir = root
-	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Whoever is killed cannot press Ctrl-C.
+	bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	bash.Cancel = func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGINT) }
 	bash.WaitDelay = time.Minute
 	return bash
@@ -82,7 +83,7 @@ func (r reader) open(one block) {
 	go func() { ended <- bash.Wait() }()
 	r.t.Cleanup(func() {
 		cancel()
-		<-ended
+		r.t.Log(<-ended)
 	})
 	g.Eventually(func() (string, error) {
 		select {

@@ -17,7 +17,7 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/bed"
 )
 
-// gitOps is Argo CD or Flux, which applies a Cluster as Git has it once a second, by server-side apply with force:
+// gitOps applies a Cluster as Git has it once a second, by server-side apply with force, as Argo CD and Flux do:
 // https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#server-side-apply
 // https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources
 type gitOps struct {
@@ -54,6 +54,7 @@ func keepAsInGit(ctx context.Context, b *bed.Bed, cluster string, manager client
 				return
 			case event, open := <-versions.ResultChan():
 				if !open {
+					Expect(ctx.Err()).To(HaveOccurred(), "the watch ended")
 					return
 				}
 				if seen := o.look(event); git == nil && seen.ExternalCloudProvider() {
