@@ -46,7 +46,9 @@ func Command(now func() time.Time) *cobra.Command {
 	command := &cobra.Command{
 		Use: "dashboard", Short: "Serves a page on this machine that shows the fleet and each Cluster.", Long: dashboardHelp,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context(), command.OutOrStdout()) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			return o.run(command.Context(), command.OutOrStdout(), command.ErrOrStderr())
+		},
 	}
 	o.Bind(command.Flags())
 	command.Flags().Lookup("namespace").Usage = "Show the Clusters of this namespace only, and no FleetMigrations."
@@ -56,7 +58,7 @@ func Command(now func() time.Time) *cobra.Command {
 	return command
 }
 
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) run(ctx context.Context, out, errs io.Writer) error {
 	address, err := loopback(ctx, o.address)
 	if err != nil {
 		return terminal.UsageError(err)
@@ -98,6 +100,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	rings := newBell()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return seen.run(ctx) })
+	group.Go(func() error { seen.showFirstRead(ctx, terminal.NewProgress(errs, os.Getenv, 2)); return nil })
 	group.Go(func() error { rings.run(ctx, seen.changed); return nil })
 	group.Go(func() error { return serve(ctx, listener, entrance.guard(shown.handler(rings))) })
 	return group.Wait()

@@ -22,6 +22,7 @@ import (
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/internal/cli/management"
+	"github.com/ccm-migration/ccm-migration-controller/internal/cli/terminal"
 )
 
 // lookEvery is how often the API server is asked whether it is there. A watch over a dead connection says nothing of that.
@@ -117,6 +118,18 @@ func (s *source) run(ctx context.Context) error {
 		}
 	})
 	return group.Wait()
+}
+
+// showFirstRead on the terminal, which takes a while where there are thousands. What cannot be read is said by the page.
+func (s *source) showFirstRead(ctx context.Context, progress *terminal.Progress) {
+	defer progress.End()
+	for _, resource := range []string{clusters, fleetMigrations} {
+		progress.Step("Reading the " + resource)
+		toolscache.WaitForCacheSync(ctx.Done(), func() bool {
+			look := s.standing().kinds[resource]
+			return look.synced || look.err != nil || resource == fleetMigrations && s.namespace != ""
+		})
+	}
 }
 
 // probe whether the API server is there. One that refuses to say its version is.
