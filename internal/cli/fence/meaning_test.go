@@ -34,7 +34,7 @@ func fenceSeen(there bool, allowed ...string) *fenceReport {
 	return report
 }
 
-func all() []string { return []string{"get", "create", "update", "patch"} }
+func all() []string { return []string{"create", "update", "patch"} }
 
 func TestMeaningOfAFence(t *testing.T) {
 	unknown := &fenceReport{}
@@ -54,7 +54,7 @@ func TestMeaningOfAFence(t *testing.T) {
 		"open, and there is no CCM":             {report: fenceSeen(true, all()...), state: fenceOpen, want: "there is no Deployment of it"},
 		"open, and the CCM does not lead":       {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.Deployments = []deployment{{Name: "kube-system/ccm"}} }, state: fenceOpen, want: "(Deployment kube-system/ccm)"},
 		"open, and its Lease could not be seen": {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Exists = nil }, state: fenceOpen, want: "it is not known whether the CCM leads"},
-		"open, but another authorizer denies":   {report: fenceSeen(true, "get", "update"), state: fenceNotSo, want: "may not create, patch Leases: look again"},
+		"open, but another authorizer denies":   {report: fenceSeen(true, "update"), state: fenceNotSo, want: "may not create, patch Leases: look again"},
 		"closed, but another rule grants":       {report: fenceSeen(false, "update"), state: fenceNotSo, want: "The fence does not hold: system:serviceaccount:kube-system:cloud-controller-manager may update Leases"},
 		"our objects were changed, and all is allowed": {report: changed, state: fenceNotSo, want: "kubectl auth can-i --list -n " +
 			"kube-system --as=system:serviceaccount:"},
@@ -85,7 +85,6 @@ KCM's silence                    not proven: its status says nothing
 Fence                            Closed
   Role kube-system/lease         missing
   RoleBinding kube-system/lease  missing
-  CCM may get its Lease          denied
   CCM may create its Lease       denied
   CCM may update its Lease       denied
   CCM may patch its Lease        denied

@@ -22,8 +22,8 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// LeaseVerbs are what a candidate needs to be elected, and what is asked about.
-func LeaseVerbs() []string { return []string{"get", "create", "update", "patch"} }
+// LeaseVerbs are what is asked about: they write a Lease. Who may only read one is never elected.
+func LeaseVerbs() []string { return []string{"create", "update", "patch"} }
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants. The rights of a whole user cluster may not be watched, so that what someone else grants is seen only when

@@ -71,7 +71,11 @@ func TestFenceAsksForEveryVerb(t *testing.T) {
 		"nothing is allowed": {answer: func(*authorizationv1.SubjectAccessReview) {}},
 		"everything is allowed": {
 			answer:  func(r *authorizationv1.SubjectAccessReview) { r.Status.Allowed = true },
-			allowed: []string{"get", "create", "update", "patch"}},
+			allowed: []string{"create", "update", "patch"}},
+		"only reading, which elects no one": {
+			answer: func(r *authorizationv1.SubjectAccessReview) {
+				r.Status.Allowed = r.Spec.ResourceAttributes.Verb == "get"
+			}},
 		"by a group of all ServiceAccounts": {
 			answer: func(r *authorizationv1.SubjectAccessReview) {
 				r.Status.Allowed = len(r.Spec.Groups) == 3 && r.Spec.Groups[1] == "system:serviceaccounts:kube-system" &&
