@@ -42,6 +42,8 @@ func attendance() []mutant {
 			never("called")),
 		of(statusPackage, rule, "a read that fails keeps whoever was called", "setReadyFinished", without("ForeignObjectsReason")),
 		of(statusPackage, rule, "one read that fails is no longer Ready", "unseenForLong", without("LastTransitionTime")),
+		of(statusPackage, rule, "a control plane that wakes is no longer Ready at the first look", "statusWriter.set",
+			without("HibernatedReason")),
 		of(statusPackage, rule, "a pass that panicked attends", "unseen", always("ConditionTrue")).onlyBy(clusterControllerPackage),
 		of(statusPackage, rule, "a verdict stands whatever the spec is now", "setReadiness",
 			without("ObservedGeneration")).onlyBy(clusterControllerPackage),

@@ -80,6 +80,27 @@ func TestAFinishedClusterWhoseManagerIsNotSeenIsNotReady(t *testing.T) {
 	g.Expect(after.Status.Conditions).NotTo(ContainElement(HaveField("Type", ucv1.StalledCondition)), "not to see calls no person")
 }
 
+// An API server that starts does not answer yet, and every control plane that wakes has one.
+func TestAControlPlaneThatWakesHasTime(t *testing.T) {
+	g := NewWithT(t)
+	look := func(before *ucv1.Cluster, at time.Duration, reason string) *ucv1.Cluster {
+		pass := passOf(before, passes.Decided(ucv1.OriginMigrating, ucv1.StepFinished, func(d *migration.Decision) {
+			d.Attendance = &migration.Attendance{Status: metav1.ConditionUnknown, Reason: reason, Message: "It is not known."}
+		}))
+		pass.Now = passes.Start().Add(at)
+		return reported(t, pass)
+	}
+	asleep := look(passes.ClusterOf(ucv1.OriginMigrating, passes.Completed), 0, ucv1.HibernatedReason)
+	asleep = look(asleep, 8*time.Hour, ucv1.HibernatedReason)
+	g.Expect(passes.Condition(asleep, ucv1.CloudLoopsAttendedCondition).LastTransitionTime.Time).To(Equal(passes.Start()))
+
+	wakes := look(asleep, 8*time.Hour+time.Second, ucv1.CouldNotLookReason)
+	wakes = look(wakes, 8*time.Hour+10*time.Second, ucv1.CouldNotLookReason)
+	g.Expect(passes.Condition(wakes, ucv1.ReadyCondition).Status).To(Equal(metav1.ConditionTrue))
+	wakes = look(wakes, 8*time.Hour+2*time.Minute, ucv1.CouldNotLookReason)
+	g.Expect(passes.Condition(wakes, ucv1.ReadyCondition).Status).To(Equal(metav1.ConditionUnknown))
+}
+
 // Nor does it claim that addons are there that it cannot compare, as when the Secret with the cloud configuration is gone. Who was
 // called because of objects of someone else is not sent away by a read that failed.
 func TestAFinishedClusterDoesNotClaimAddonsThatAreNotSeen(t *testing.T) {

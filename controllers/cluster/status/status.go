@@ -68,7 +68,10 @@ func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, 
 		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, MaxMessage),
 		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
 	}
-	if old := meta.FindStatusCondition(w.before, conditionType); old != nil && old.Status == status {
+	// When a control plane wakes, what cannot be looked at is another thing that is not known than what was not while it slept: how
+	// long that may last begins with it.
+	old := meta.FindStatusCondition(w.before, conditionType)
+	if old != nil && old.Status == status && (old.Reason != ucv1.HibernatedReason || reason == old.Reason) {
 		condition.LastTransitionTime = old.LastTransitionTime
 	}
 	w.after = append(w.after, condition)
