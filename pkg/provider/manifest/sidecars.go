@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,7 @@ const sidecarImages = "registry.k8s.io/sig-storage/"
 
 // elected are the sidecars of the controller, with what each of them needs. Facts from deploy/kubernetes/rbac.yaml of
 // https://github.com/kubernetes-csi/external-attacher, external-provisioner, external-resizer and external-snapshotter. The
-// resizer's pods are for --handle-volume-inuse-error; the provisioner's snapshots for volumes that are made from one.
+// provisioner's snapshots are for volumes that are made from one.
 func (s Sidecars) elected() []kind {
 	const storage, snapshot = "storage.k8s.io", "snapshot.storage.k8s.io"
 	events := Rule("", "events", "get", "list", "watch", "create", "update", "patch")
@@ -63,13 +64,12 @@ func (s Sidecars) elected() []kind {
 			Rule(snapshot, "volumesnapshots", "get", "list"),
 			Rule(snapshot, "volumesnapshotcontents", "get", "list"),
 		}},
-		{"csi-resizer", s.Resizer, "external-resizer-", []rbacv1.PolicyRule{
+		{"csi-resizer", s.Resizer, "external-resizer-", slices.Concat([]rbacv1.PolicyRule{
 			Rule("", "persistentvolumes", "get", "list", "watch", "patch"),
 			Rule("", "persistentvolumeclaims", "get", "list", "watch"),
 			Rule("", "persistentvolumeclaims/status", "patch"),
-			Rule("", "pods", "get", "list", "watch"),
 			events,
-		}},
+		}, s.podRules())},
 		{"csi-snapshotter", s.Snapshotter, "external-snapshotter-leader-", []rbacv1.PolicyRule{
 			events,
 			Rule(snapshot, "volumesnapshotclasses", "get", "list", "watch"),
@@ -77,6 +77,15 @@ func (s Sidecars) elected() []kind {
 			Rule(snapshot, "volumesnapshotcontents/status", "update", "patch"),
 		}},
 	}
+}
+
+// podRules: the resizer looks for Pods that use a volume, unless it is told not to.
+// https://github.com/kubernetes-csi/external-resizer/blob/v2.2.0/pkg/controller/controller.go#L134
+func (s Sidecars) podRules() []rbacv1.PolicyRule {
+	if slices.Contains(s.Resizer.Arguments, "--handle-volume-inuse-error=false") {
+		return nil
+	}
+	return []rbacv1.PolicyRule{Rule("", "pods", "get", "list", "watch")}
 }
 
 func (s Sidecars) rules() []rbacv1.PolicyRule {

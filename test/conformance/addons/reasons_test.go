@@ -50,8 +50,18 @@ func exceptions(account string) []asked {
 	case "azure-file-csi-node":
 		return []asked{{"and is read there to mount the share", azureFile +
 			"rbac-csi-azurefile-node.yaml", grants("", "secrets", "get")}}
+	case "hcloud-csi-controller":
+		return []asked{{
+			"the resizer looks for Pods that use a volume: it lacks --handle-volume-inuse-error=false, as upstream's",
+			"https://github.com/hetznercloud/csi-driver/blob/v2.22.1/chart/templates/controller/clusterrole.yaml",
+			grants("", "pods", "get", "list", "watch"),
+		}}
 	case "vsphere-csi-controller":
 		return []asked{{
+			"the syncer tells vCenter which Pods use a volume",
+			"https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/manifests/vanilla/vsphere-csi-driver.yaml",
+			grants("", "pods", "get", "list", "watch"),
+		}, {
 			"it makes its CustomResourceDefinitions itself, and an object to create has no name yet when that is allowed",
 			"https://github.com/kubernetes-sigs/vsphere-csi-driver/blob/v3.7.2/manifests/vanilla/vsphere-csi-driver.yaml",
 			grants("apiextensions.k8s.io", "customresourcedefinitions", "create"),
@@ -60,7 +70,7 @@ func exceptions(account string) []asked {
 	return nil
 }
 
-// denied is what no one in the catalogue may do: coming to other rights, reading secrets, running pods, making and deleting what
+// denied is what no one in the catalogue may do: coming to other rights, reading secrets, seeing or running pods, making and deleting what
 // is the cluster's owner's, and holding an election of someone else.
 func denied() []grant {
 	const rbac = "rbac.authorization.k8s.io"
@@ -73,7 +83,7 @@ func denied() []grant {
 			{"", "secrets", []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
 			{"", "serviceaccounts", []string{"create", "update", "delete", "impersonate"}},
 			{"", "serviceaccounts/token", []string{"create"}},
-			{"", "pods", []string{"create", "update", "patch", "delete"}},
+			{"", "pods", []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
 			{"", "pods/exec", []string{"create", "get"}},
 			{"", "services", []string{"create", "delete", "update"}},
 			{"", "services/status", []string{"update"}},
@@ -116,7 +126,6 @@ func denied() []grant {
 // deniedToCCM is what a CCM may not do either, although CSI drivers do it.
 func deniedToCCM() []grant {
 	var all []grant
-	all = append(all, grants("", "pods", "get", "list", "watch")...)
 	all = append(all, grants("", "persistentvolumes", "get", "list", "watch", "create", "update", "patch", "delete")...)
 	all = append(all, grants("", "persistentvolumeclaims", "get", "list", "update")...)
 	all = append(all, grants("", "endpoints", "get", "list", "create", "update", "delete")...)

@@ -65,12 +65,11 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	// One attachment changes the whole machine, and so waits for others of the same Node.
 	// All Nodes of a cluster that is drained do so at once:
 	// https://github.com/kubernetes-sigs/azuredisk-csi-driver/blob/v1.34.5/deploy/csi-azuredisk-controller.yaml
-	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m", Arguments: []string{"--worker-threads=1000"}}
-	sidecars.Provisioner.Arguments = append(
-		sidecars.Provisioner.Arguments,
-		"--feature-gates=Topology=true",
-		"--strict-topology=true",
-	)
+	sidecars.Attacher = manifest.Sidecar{Tag: release.attacher, Timeout: "20m", Arguments: []string{
+		"--worker-threads=1000", "--kube-api-qps=200", "--kube-api-burst=400",
+	}}
+	sidecars.Provisioner.Arguments = append(sidecars.Provisioner.Arguments,
+		"--feature-gates=Topology=true", "--strict-topology=true", "--kube-api-qps=50", "--kube-api-burst=100")
 	return manifest.CSI{
 		Provider:   Name,
 		Sidecars:   sidecars,
@@ -167,8 +166,10 @@ func common() []string {
 	return []string{"--endpoint=" + manifest.Endpoint, "--cloud-config-secret-name=", "--v=2"}
 }
 
-// classRule is for the provisioner from 6 and the resizer from 2 on, which watch these where the API server has them:
+// classRule is for the provisioner from 6 and the resizer from 2 on, which read these where the API server has them, and the
+// driver can change a volume, as Azure File does from 1.35 on; the rules of its own deployment lack it:
 // https://github.com/kubernetes-csi/external-resizer/blob/v2.2.0/cmd/csi-resizer/main.go#L139-L151
+// https://github.com/kubernetes-sigs/azurefile-csi-driver/blob/v1.35.7/pkg/azurefile/azurefile.go#L484
 func classRule() rbacv1.PolicyRule {
 	return manifest.Rule(storagev1.GroupName, "volumeattributesclasses", "get", "list", "watch")
 }
