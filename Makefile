@@ -186,7 +186,7 @@ PROVIDER ?=
 PROVIDER_BIN := $(CURDIR)/_output/provider-$(PROVIDER)
 BED := github.com/ccm-migration/ccm-migration-controller/test/testbed/bed
 .PHONY: e2e-provider
-e2e-provider: ## Run the CCM in the checkout SOURCE of PROVIDER=openstack (a whole migration), vsphere or azure.
+e2e-provider: ## Run the CCM in the checkout SOURCE of PROVIDER=openstack (a whole migration), vsphere, azure, gcp or hetzner.
 	hack/provider.sh $(PROVIDER_BIN) "$(PROVIDER)" "$(SOURCE)"
 	KUBEBUILDER_ASSETS=$(PROVIDER_BIN) go test -count=1 -timeout=30m -v -tags=realprovider \
 		$(if $(filter openstack,$(PROVIDER)),-ldflags="-X $(BED).KubernetesVersion=$(OLDEST_RELEASE)") ./test/e2e/provider \

@@ -7,18 +7,19 @@
 set -euo pipefail
 
 usage() {
-	echo "usage: $0 OUT_DIR openstack|vsphere|azure SOURCE" >&2
+	echo "usage: $0 OUT_DIR openstack|vsphere|azure|gcp|hetzner SOURCE" >&2
 	exit 2
 }
 (($# == 3)) || usage
-release=''
+release='' program=''
 case $2 in
 openstack) release=1.25.0 package=./cmd/openstack-cloud-controller-manager ;;
 vsphere) package=./cmd/vsphere-cloud-controller-manager ;;
-azure) package=./cmd/cloud-controller-manager ;;
+azure | gcp) package=./cmd/cloud-controller-manager ;;
+hetzner) package=. program=hcloud-cloud-controller-manager ;;
 *) usage ;;
 esac
-program=${package##*/}
+program=${program:-${package##*/}}
 if ! tag=$(git -C "$3" describe --tags --exact-match --match '*v[0-9]*' 2>/dev/null); then
 	echo "$3 is no checkout of a tag: check out the one that 'ccm-migration-controller versions --provider $2' shows" >&2
 	exit 2

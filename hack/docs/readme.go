@@ -39,6 +39,8 @@ func testedWith(name string) string {
 		return "the start and election of its real CCM"
 	case "vsphere":
 		return "the start and election of its real CCM; volumes of its real KCM in a simulated vCenter"
+	case "gcp", "hetzner":
+		return "the start and election of its real CCM, which initializes a Node of a stand-in for the cloud"
 	default:
 		return "its objects on real API servers"
 	}
