@@ -89,6 +89,8 @@ func factsOfOthers() []fact {
 			"rolling/TestPaused", "rolling.go", ""},
 		{"a set whose minReadySeconds changes counts as none", deployments + "sync.go:114", "return nil, r.Update(ctx, msCopy)",
 			"rolling/TestPaused", "rolling.go", ""},
+		{"one that gets an annotation, too", "pkg/controller/util/machine_deployment.go:176", "ms.Annotations[k] = v",
+			"controller/TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet", "", ""},
 		{"a MachineDeployment is deleted after what it has", deployments + "controller.go:162", "if !contains(d.Finalizers, metav1.Finalizer",
 			"controller/TestAMachineDeploymentIsDeletedAfterWhatItHas", "deleting.go", ""},
 		{"so is a MachineSet", "pkg/controller/machineset/controller.go:168", "if !contains(machineSet.Finalizers, metav1.Finalizer",

@@ -130,6 +130,42 @@ func TestAPausedMachineDeploymentLosesItsOldMachinesToSaturation(t *testing.T) {
 	}
 }
 
+// Whoever annotates a paused MachineDeployment makes it forget its newest MachineSet for one pass: the old one gets Machines again.
+func TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet(t *testing.T) {
+	w := newWorld(t)
+	w.pool()
+	w.stampExternal, w.bootExternal, w.options.external = true, true, true
+	w.forceRestart("1")
+	counts := func() (old, newest int32) {
+		for _, set := range w.sets() {
+			if set.Spec.Template.Annotations["forceRestart"] == "" {
+				old = replicas(&set)
+			} else {
+				newest = replicas(&set)
+			}
+		}
+		return old, newest
+	}
+	halfWay := func() bool { old, newest := counts(); return old == 2 && newest == 2 }
+	for range 100 {
+		if w.reconcile(&deploymentReconciler{client: w.client}, w.deployment()); halfWay() {
+			break
+		}
+		w.step()
+	}
+	w.change(func(deployment *machines.MachineDeployment) { deployment.Spec.Paused = true })
+	w.steps(5)
+	old, newest := counts()
+	w.Expect([]int32{old, newest}).To(Equal([]int32{2, 2}), "a pause holds")
+
+	w.change(func(deployment *machines.MachineDeployment) {
+		deployment.Annotations = with(deployment.Annotations, "anyone", "was here")
+	})
+	w.reconcile(&deploymentReconciler{client: w.client}, w.deployment())
+	old, newest = counts()
+	w.Expect([]int32{old, newest}).To(Equal([]int32{3, 2}))
+}
+
 func TestMachinesWaitForTheirBootstrap(t *testing.T) {
 	w := newWorld(t)
 	w.pool()

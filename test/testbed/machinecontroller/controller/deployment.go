@@ -114,7 +114,7 @@ func (r *deploymentReconciler) roll(
 	return r.forget(ctx, owned, int(*deployment.Spec.RevisionHistoryLimit))
 }
 
-// scalePaused leaves the newest set out of a pass that changes its minReadySeconds, as the real one does.
+// scalePaused leaves the newest set out of a pass that changes its minReadySeconds or an annotation of it, as the real one does.
 func (r *deploymentReconciler) scalePaused(
 	ctx context.Context,
 	deployment *machines.MachineDeployment,

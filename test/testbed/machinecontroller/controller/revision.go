@@ -81,7 +81,7 @@ func newSet(deployment *machines.MachineDeployment, hash string, revision int64,
 }
 
 // refresh gives a set whose template came back the newest number, and follows
-// fields that are no part of the template.
+// fields and annotations that are no part of the template.
 func (r *deploymentReconciler) refresh(
 	ctx context.Context, deployment *machines.MachineDeployment, set *machines.MachineSet, revision int64,
 ) (changed bool, err error) {
@@ -98,6 +98,7 @@ func (r *deploymentReconciler) refresh(
 		machines.RevisionAnnotation,
 		strconv.FormatInt(max(revision, machines.Revision(set)), 10),
 	)
+	maps.Copy(set.Annotations, inherited(deployment.Annotations))
 	set.Spec.MinReadySeconds = *deployment.Spec.MinReadySeconds
 	if equality.Semantic.DeepEqual(before, set) {
 		return false, nil
