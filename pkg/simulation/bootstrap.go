@@ -22,6 +22,27 @@ func (bs *Bootstraps) Written(s *MachineSet) bool {
 	return !bs.w.Now.Before(s.CreatedAt.Add(bs.Slow))
 }
 
+// step has the data of each present MachineSet written again when its MachineDeployment gets an annotation: the
+// operating-system-manager has all of them in its hash, and renders with the flags that it has then.
+// https://github.com/kubermatic/operating-system-manager/blob/9131d368/pkg/controllers/osc/osc_controller.go#L481
+func (bs *Bootstraps) step() {
+	every := bs.w.Traits.AnnotatedEvery
+	if every == 0 || bs.w.Now.Unix()%int64(every.Seconds()) != 0 {
+		return
+	}
+	external, running := bs.w.ControlPlane.Runs("operating-system-manager", "external-cloud-provider")
+	if !running {
+		return
+	}
+	for _, d := range bs.w.Machines.Deployments {
+		for _, s := range bs.w.Machines.SetsOf(d) {
+			if d.Current(s) {
+				s.External = external && !bs.profiled(d)
+			}
+		}
+	}
+}
+
 // profiled says that the OperatingSystemProfile of a MachineDeployment has an in-tree flag of its own, whatever the
 // operating-system-manager's is. A canary has that of its target.
 func (bs *Bootstraps) profiled(d *MachineDeployment) bool {

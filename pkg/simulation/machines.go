@@ -54,8 +54,7 @@ type MachineDeployment struct {
 	Guard              Guard
 }
 
-// MachineSet is one revision. external is what its operating system configuration was rendered with when it was made;
-// it is never rendered again.
+// MachineSet is one revision. External is what its operating system configuration was rendered with.
 type MachineSet struct {
 	Name, UID, Deployment string
 	namespace             string

@@ -56,11 +56,13 @@ func (ms *Machines) expendableFirst(machines []*Machine) {
 	})
 }
 
-// boots says that there is a bootstrap configuration for it: that of a MachineDeployment's former revision is gone.
+// boots says that there is a bootstrap configuration for it: that of a MachineDeployment's former revision is gone, and a Machine
+// without one never has any.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
 func (ms *Machines) boots(m *Machine) bool {
 	s := ms.SetOf(m)
 	if s == nil {
-		return true
+		return false
 	}
 	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
 	if at < 0 {
@@ -77,6 +79,7 @@ func (ms *Machines) Delete(m *Machine) {
 
 // step provisions, reports the Node's name, and lets deleted ones go with their Node.
 func (ms *Machines) step() {
+	ms.w.Bootstraps.step()
 	if !ms.w.ControlPlane.machineControllerRuns() {
 		return
 	}

@@ -43,6 +43,8 @@ type Traits struct {
 	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine
 	// that is made, and refuse it where it gets no answer.
 	WebhookAsks bool
+	// AnnotatedEvery is how often someone annotates the MachineDeployments; zero: never.
+	AnnotatedEvery time.Duration
 	// WithoutOperatingSystemManager lets the Machine's annotation decide about its kubelet, as old releases did.
 	WithoutOperatingSystemManager bool
 	// Hidden are Deployments of the machine-controller that run where the spec does not say.

@@ -42,6 +42,9 @@ func TestBootstrapDataIsExternalBeforeMoreIsRolled(t *testing.T) {
 			func(s *Scenario) { s.SlowBootstrap = 14 * simulation.Tick },
 			[]string{"STALLED BootstrapDataNotExternal", "newest revision"}, "STALLED CanaryFailed",
 		},
+		"annotations have it written again and again, before the roll, too": {
+			func(s *Scenario) { s.AnnotatedEvery = 3 * simulation.Tick }, nil, "STALLED",
+		},
 		"it is not understood, and the Nodes decide": {
 			func(s *Scenario) { s.UnreadBootstrap = observation.BootstrapNotTold }, nil, "WaitingForBootstrapData",
 		},

@@ -131,7 +131,7 @@ func MakeVolume(w *World, name string) {
 // DeleteVolumes deletes those again.
 func DeleteVolumes(w *World) { w.Storage.Made = nil }
 
-// AddStandalone makes a Machine without MachineSet, as the webhook stamps it now.
+// AddStandalone makes a Machine without MachineSet, as the webhook stamps it now: it never boots.
 func AddStandalone(w *World, name string) {
 	stamped, _ := w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
 	m := &simulation.Machine{
@@ -143,7 +143,6 @@ func AddStandalone(w *World, name string) {
 		CreatedAt:  w.Now,
 	}
 	w.Machines.All = append(w.Machines.All, m)
-	w.Machines.Join(m)
 }
 
 // LoseAnnotations takes the two annotations away, as a replace by GitOps does.

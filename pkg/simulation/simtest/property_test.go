@@ -164,6 +164,9 @@ func randomScenario(seed uint64) Scenario {
 	randomJoins(rand.New(rand.NewPCG(seed, 8)), &s)
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	randomCache(rand.New(rand.NewPCG(seed, 9)), &s)
+	if annotated := rand.New(rand.NewPCG(seed, 12)); annotated.IntN(3) == 0 {
+		s.AnnotatedEvery = time.Duration(20+annotated.IntN(100)) * simulation.Tick
+	}
 	s.Classes = randomClasses(rng)
 	randomNames(rand.New(rand.NewPCG(seed, 10)), &s)
 	if rng.IntN(5) == 0 {
