@@ -2,12 +2,9 @@ package bed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 )
 
@@ -162,78 +158,4 @@ func (u *UserCluster) writeManifest(node string, pod *corev1.Pod) error {
 		return err
 	}
 	return os.Rename(path+".new", path)
-}
-
-// Follow is the administrator, who edits the manifest of the instruction's Node as it says, to the letter.
-func (u *UserCluster) Follow(instruction ucv1.Instruction) error {
-	if instruction.Component != kcmName || !slices.Contains(u.ControlPlaneNodes(), instruction.Node) {
-		return errors.New("there is no " + instruction.Component + " on Node " + instruction.Node)
-	}
-	content, err := os.ReadFile(u.manifest(instruction.Node))
-	if err != nil {
-		return err
-	}
-	pod := &corev1.Pod{}
-	if err := yaml.UnmarshalStrict(content, pod); err != nil {
-		return err
-	}
-	container := &pod.Spec.Containers[0]
-	container.Command = followed(container.Command, instruction)
-	if err := u.followFiles(&pod.Spec, instruction); err != nil {
-		return err
-	}
-	u.bed.options.Progress(u.Options.Name + ": the administrator edits the manifest of Node " + instruction.Node)
-	return u.writeManifest(instruction.Node, pod)
-}
-
-// followFiles writes the files of the instruction on its Node and mounts their folders, and takes out what is not read any more.
-func (u *UserCluster) followFiles(pod *corev1.PodSpec, instruction ucv1.Instruction) error {
-	container, root := &pod.Containers[0], u.bed.Kubelet(u.Options.Name).NodeRoot(instruction.Node)
-	for _, removed := range instruction.RemoveFiles {
-		for _, mount := range container.VolumeMounts {
-			if mount.MountPath != filepath.Dir(removed) {
-				continue
-			}
-			pod.Volumes = slices.DeleteFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name })
-		}
-		container.VolumeMounts = slices.DeleteFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
-			return mount.MountPath == filepath.Dir(removed)
-		})
-	}
-	for _, file := range instruction.Files {
-		path, folder := filepath.Join(root, file.Path), filepath.Dir(file.Path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(file.Content), 0o600); err != nil {
-			return err
-		}
-		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: file.Volume, VolumeSource: corev1.VolumeSource{
-			HostPath: &corev1.HostPathVolumeSource{Path: folder},
-		}})
-		container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{
-			Name: file.Volume, MountPath: folder, ReadOnly: true,
-		})
-	}
-	return nil
-}
-
-// followed is the command line after the change.
-func followed(command []string, instruction ucv1.Instruction) []string {
-	name := func(argument string) string {
-		flag, _, _ := strings.Cut(argument, "=")
-		return flag
-	}
-	after := slices.DeleteFunc(
-		slices.Clone(command),
-		func(argument string) bool { return slices.Contains(instruction.Remove, name(argument)) },
-	)
-	for _, set := range instruction.Set {
-		if at := slices.IndexFunc(after, func(argument string) bool { return name(argument) == name(set) }); at >= 0 {
-			after[at] = set
-		} else {
-			after = append(after, set)
-		}
-	}
-	return after
 }

@@ -8,15 +8,23 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// administer is an administrator who follows the instructions of an External control plane, in their order, until the
-// hand-over is done.
+// administer is an administrator who follows the instructions, in their order, until the hand-over is done.
 func administer(ctx context.Context, p *Play) error {
+	return p.followUntil(ctx, func(status *ucv1.ClusterStatus) bool { return resultOf(status) == HandedOver })
+}
+
+// administerToTheEnd goes on until the whole migration is.
+func administerToTheEnd(ctx context.Context, p *Play) error {
+	return p.followUntil(ctx, func(status *ucv1.ClusterStatus) bool { return status.Step == ucv1.StepFinished })
+}
+
+func (p *Play) followUntil(ctx context.Context, done func(*ucv1.ClusterStatus) bool) error {
 	followed := map[string]bool{}
 	for {
 		var next *ucv1.Instruction
 		err := p.witness.until(ctx, "the next instruction", patience, func(w *witness) bool {
 			status := w.seen[len(w.seen)-1]
-			if resultOf(&status) == HandedOver {
+			if done(&status) {
 				next = nil
 				return true
 			}
@@ -27,7 +35,7 @@ func administer(ctx context.Context, p *Play) error {
 			return err
 		}
 		followed[keyOf(next)] = true
-		p.witness.note(Disturbed, "the administrator changes Node "+next.Node)
+		p.witness.note(Disturbed, "the administrator changes "+next.Object)
 		if err := p.User.Follow(*next); err != nil {
 			return err
 		}
@@ -35,7 +43,7 @@ func administer(ctx context.Context, p *Play) error {
 }
 
 func keyOf(instruction *ucv1.Instruction) string {
-	return fmt.Sprint(instruction.Node, instruction.Set, instruction.Remove)
+	return fmt.Sprint(instruction.Node, instruction.Object, instruction.Set, instruction.Remove)
 }
 
 // firstRolledBack is nil when there is nothing to do.

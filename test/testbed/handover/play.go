@@ -127,6 +127,9 @@ func (p *Play) create(ctx context.Context) error {
 	if p.Scenario.Setup.Across != "" {
 		cluster.Spec.Handover.LeaderMigration = acrossMinors
 	}
+	if p.Scenario.Setup.Instruct {
+		cluster.Spec.ControlPlane.Change = ucv1.InstructChange
+	}
 	if err := p.Client.Create(ctx, cluster); err != nil {
 		return err
 	}

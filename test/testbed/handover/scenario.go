@@ -55,6 +55,8 @@ type Setup struct {
 	Across string
 	// BesideControlPlane has the CCM run in the management cluster.
 	BesideControlPlane bool
+	// Instruct has an administrator change the control plane, as the status says.
+	Instruct bool
 	// Topology is Hosted when it is empty. With External there is a control-plane Node for each KCM.
 	Topology    string
 	KCMReplicas int32

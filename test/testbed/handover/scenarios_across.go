@@ -18,10 +18,16 @@ func AcrossMinors(older string) []Scenario {
 	setup.Across = older
 	beside := setup
 	beside.BesideControlPlane = true
+	instructed := setup
+	instructed.Instruct = true
 	bars := gapBar(ucv1.LeaderMigrationProtocolChoice, usualLease)
 	scenarios := []Scenario{
 		{Name: "across-minors", Setup: setup, Disturb: upgrade, Bars: bars, Measured: true},
 		{Name: "across-minors-beside", Setup: beside, Disturb: upgrade, Bars: bars, Measured: true},
+		{
+			Name: "across-minors-instruct", Setup: instructed, Disturb: together(upgrade, administer), Bars: bars,
+			After: together(upgradeRest, administerToTheEnd),
+		},
 		{Name: "across-minors-half-upgraded", Setup: setup, Disturb: upgradeHalf, Bars: bars},
 		{Name: "across-minors-kcm-killed", Setup: setup, Disturb: upgradeAndKillKCM, Bars: Bars{NoGap: why}},
 		{
@@ -30,7 +36,10 @@ func AcrossMinors(older string) []Scenario {
 		},
 	}
 	for i := range scenarios {
-		scenarios[i].Want, scenarios[i].After = HandedOver, upgradeRest
+		scenarios[i].Want = HandedOver
+		if scenarios[i].After == nil {
+			scenarios[i].After = upgradeRest
+		}
 	}
 	return scenarios
 }
