@@ -164,9 +164,6 @@ func randomScenario(seed uint64) Scenario {
 	randomJoins(rand.New(rand.NewPCG(seed, 8)), &s)
 	randomBootstraps(rand.New(rand.NewPCG(seed, 7)), &s)
 	randomCache(rand.New(rand.NewPCG(seed, 9)), &s)
-	if annotated := rand.New(rand.NewPCG(seed, 12)); annotated.IntN(3) == 0 {
-		s.AnnotatedEvery = time.Duration(20+annotated.IntN(100)) * simulation.Tick
-	}
 	s.Classes = randomClasses(rng)
 	randomNames(rand.New(rand.NewPCG(seed, 10)), &s)
 	if rng.IntN(5) == 0 {
@@ -222,7 +219,8 @@ func randomRoll(rng *rand.Rand, s *Scenario) {
 	}
 }
 
-// randomJoins draws how the machine-controller finds the Nodes of Machines, and whether its webhook asks the cloud.
+// randomJoins draws how the machine-controller finds the Nodes of Machines, whether its webhook asks the cloud, and how often the
+// operating-system-manager has to write again what they boot with.
 func randomJoins(rng *rand.Rand, s *Scenario) {
 	s.LinksLate, s.WebhookAsks = rng.IntN(3) == 0, rng.IntN(3) == 0
 	if s.LinksLate {
@@ -230,6 +228,9 @@ func randomJoins(rng *rand.Rand, s *Scenario) {
 	}
 	if rng.IntN(3) == 0 {
 		s.JoinTimeout = time.Duration(20+rng.IntN(150)) * simulation.Tick
+	}
+	if rng.IntN(3) == 0 {
+		s.AnnotatedEvery = time.Duration(20+rng.IntN(100)) * simulation.Tick
 	}
 }
 

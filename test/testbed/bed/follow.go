@@ -17,7 +17,8 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
 
-// Follow is the administrator, who does what an instruction says, to the letter: in the manifest of its Node, or in its Deployment.
+// Follow is the administrator, who does what an instruction says, to the letter: in the manifest of its Node, or in its
+// Deployment.
 func (u *UserCluster) Follow(instruction ucv1.Instruction) error {
 	if instruction.Node == "" {
 		return u.followInDeployment(instruction)
