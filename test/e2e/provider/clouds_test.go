@@ -44,7 +44,7 @@ func hetzner(profile provider.Profile) standIn {
 	location := object{"id": 1, "name": "fsn1", "network_zone": "eu-central"}
 	server := object{
 		"id": 42, "name": joining, "status": "running", "server_type": object{"id": 1, "name": "cx23"}, "location": location,
-		"datacenter": object{"id": 4, "name": "fsn1-dc14", "location": location},
+		"datacenter":  object{"id": 4, "name": "fsn1-dc14", "location": location},
 		"private_net": []object{{"network": 7, "ip": address}},
 	}
 	url := serve(map[string]any{
