@@ -2,13 +2,16 @@ package driver_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubernetes-csi/csi-test/v5/pkg/sanity"
 	. "github.com/onsi/gomega"
+	"google.golang.org/grpc"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/csi/driver"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
@@ -26,12 +29,24 @@ func TestCSISanity(t *testing.T) {
 	go func() { served <- d.Serve(ctx, socket) }()
 
 	config := sanity.NewTestConfig()
-	config.Address = "unix:" + socket
+	config.Address = "passthrough:///" + socket
+	config.DialOptions = append(config.DialOptions, grpc.WithContextDialer(dialSlowly))
 	config.TargetPath, config.StagingPath = filepath.Join(dir, "target"), filepath.Join(dir, "staging")
 	sanity.Test(t, config)
 
 	cancel()
 	NewWithT(t).Eventually(served).Should(Receive(BeNil()))
+}
+
+// dialSlowly makes up for a race of the suite: it dials, and then waits until the state of the connection changes, which it does
+// no more when it is ready before. https://github.com/kubernetes-csi/csi-test/blob/v5.4.0/utils/grpcutil.go (Connect)
+func dialSlowly(ctx context.Context, socket string) (net.Conn, error) {
+	select {
+	case <-time.After(time.Second):
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // newDriver serves both the controller and one Node of a cloud with one instance.
