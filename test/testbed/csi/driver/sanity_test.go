@@ -39,7 +39,7 @@ func TestCSISanity(t *testing.T) {
 }
 
 // dialSlowly makes up for a race of the suite: it dials, and then waits until the state of the connection changes, which it does
-// no more when it is ready before. https://github.com/kubernetes-csi/csi-test/blob/v5.4.0/utils/grpcutil.go (Connect)
+// no more when it is ready before: https://github.com/kubernetes-csi/csi-test/blob/v5.4.0/utils/grpcutil.go, Connect.
 func dialSlowly(ctx context.Context, socket string) (net.Conn, error) {
 	select {
 	case <-time.After(time.Second):
