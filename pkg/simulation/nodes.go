@@ -57,12 +57,12 @@ func (ms *Machines) expendableFirst(machines []*Machine) {
 }
 
 // boots says that there is a bootstrap configuration for it: that of a MachineDeployment's former revision is gone, and a Machine
-// without one never has any.
+// without one never has any. Old releases need none.
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
 func (ms *Machines) boots(m *Machine) bool {
 	s := ms.SetOf(m)
 	if s == nil {
-		return false
+		return ms.w.Traits.WithoutOperatingSystemManager
 	}
 	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
 	if at < 0 {

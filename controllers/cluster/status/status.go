@@ -68,8 +68,8 @@ func (w *statusWriter) set(conditionType string, status metav1.ConditionStatus, 
 		Type: conditionType, Status: status, Reason: reason, Message: wording.Bounded(message, MaxMessage),
 		ObservedGeneration: w.gen, LastTransitionTime: metav1.NewTime(w.now),
 	}
-	// When a control plane wakes, what cannot be looked at is another thing that is not known than what was not while it slept: how
-	// long that may last begins with it.
+	// What is not known while a control plane sleeps is Unknown, too. How long it may not be known after that counts from when it
+	// woke.
 	old := meta.FindStatusCondition(w.before, conditionType)
 	if old != nil && old.Status == status && (old.Reason != ucv1.HibernatedReason || reason == old.Reason) {
 		condition.LastTransitionTime = old.LastTransitionTime

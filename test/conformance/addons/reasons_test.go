@@ -70,8 +70,8 @@ func exceptions(account string) []asked {
 	return nil
 }
 
-// denied is what no one in the catalogue may do: coming to other rights, reading secrets, seeing or running pods, making and deleting what
-// is the cluster's owner's, and holding an election of someone else.
+// denied is what no one in the catalogue may do: coming to other rights, reading secrets, seeing or running pods, making and
+// deleting what is the cluster's owner's, and holding an election of someone else.
 func denied() []grant {
 	const rbac = "rbac.authorization.k8s.io"
 	all := grants("*", "*", "*")

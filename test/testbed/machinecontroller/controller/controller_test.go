@@ -130,7 +130,8 @@ func TestAPausedMachineDeploymentLosesItsOldMachinesToSaturation(t *testing.T) {
 	}
 }
 
-// Whoever annotates a paused MachineDeployment makes it forget its newest MachineSet for one pass: the old one gets Machines again.
+// Whoever annotates a paused MachineDeployment makes it forget its newest MachineSet for one pass: the old one gets Machines
+// again.
 func TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet(t *testing.T) {
 	w := newWorld(t)
 	w.pool()
