@@ -76,10 +76,13 @@ func (w *leaseWatch) forget(now time.Time) {
 	}
 }
 
-// managementNodes reads the named Nodes and their Leases; Nodes that do not exist are left out.
-func (r *Reader) managementNodes(ctx context.Context, names []string) (map[string]observation.ManagementNode, error) {
-	nodes := map[string]observation.ManagementNode{}
-	for _, name := range names {
+// managementNodes reads the Nodes of recorded processes and of pods; Nodes that do not exist are left out. Only of a recorded
+// process it is ever asked whether its kubelet outlived it, so that other Leases are not read.
+func (r *Reader) managementNodes(
+	ctx context.Context, recorded map[types.UID]ucv1.ManagerProcess, pods []observation.Process,
+) (map[string]observation.ManagementNode, error) {
+	nodes, outliving := map[string]observation.ManagementNode{}, nodeNames(recorded, nil)
+	for _, name := range nodeNames(recorded, pods) {
 		node := &corev1.Node{}
 		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, node)
 		if apierrors.IsNotFound(err) {
@@ -88,11 +91,13 @@ func (r *Reader) managementNodes(ctx context.Context, names []string) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("read Node %s of the management cluster: %w", name, err)
 		}
-		renewed, since, err := r.leaseRenewed(ctx, name)
-		if err != nil {
-			return nil, err
+		seen := observation.ManagementNode{BootID: node.Status.NodeInfo.BootID}
+		if slices.Contains(outliving, name) {
+			if seen.LeaseRenewed, seen.RenewingSince, err = r.leaseRenewed(ctx, name); err != nil {
+				return nil, err
+			}
 		}
-		nodes[name] = observation.ManagementNode{BootID: node.Status.NodeInfo.BootID, LeaseRenewed: renewed, RenewingSince: since}
+		nodes[name] = seen
 	}
 	return nodes, nil
 }

@@ -120,7 +120,7 @@ func (r *Reader) withNodes(
 	if !known || len(nodeNames(recorded, nil)) == 0 {
 		return seen
 	}
-	nodes, err := r.managementNodes(ctx, nodeNames(recorded, plane.KCM.Pods))
+	nodes, err := r.managementNodes(ctx, recorded, plane.KCM.Pods)
 	if err != nil {
 		return observation.Unknown[observation.ControlPlane](err.Error())
 	}
@@ -174,7 +174,7 @@ func (r *Reader) planeOf(
 	if err := lookBeside(cluster, deployments, work, &seen); err != nil {
 		return plane, err
 	}
-	nodes, err := r.managementNodes(ctx, nodeNames(recorded, seen.KCM.Pods))
+	nodes, err := r.managementNodes(ctx, recorded, seen.KCM.Pods)
 	if err != nil {
 		return plane, err
 	}

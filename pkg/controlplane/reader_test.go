@@ -99,7 +99,7 @@ func TestControlPlaneIsUnknown(t *testing.T) {
 			kcm := testDeployment(kubeControllerManager, "--v=2")
 			set := testSet(kcm, "1")
 			reader, _ := testReader(testClient(test.funcs, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1")))
-			observed := lookAt(t.Context(), reader, testCluster())
+			observed := lookAt(t.Context(), reader, clusterWithAProcessOn("node-1"))
 			g.Expect(observed.IsUnknown()).To(BeTrue())
 			g.Expect(observed.Why()).To(And(ContainSubstring(test.why), ContainSubstring("on fire")))
 		})
@@ -113,8 +113,9 @@ func TestControlPlaneSeesANodeLeaseBeingRenewed(t *testing.T) {
 	lease := testLease("node-1", startTime().Add(-time.Hour))
 	c := testClient(interceptor.Funcs{}, kcm, set, testPod(set, "a"), testNode("node-1", "boot-1"), lease)
 	reader, clock := testReader(c)
+	cluster := clusterWithAProcessOn("node-1")
 	look := func() time.Time {
-		plane, known := lookAt(ctx, reader, testCluster()).Get()
+		plane, known := lookAt(ctx, reader, cluster).Get()
 		g.Expect(known).To(BeTrue())
 		return plane.ManagementNodes["node-1"].LeaseRenewed
 	}
@@ -125,6 +126,16 @@ func TestControlPlaneSeesANodeLeaseBeingRenewed(t *testing.T) {
 	g.Expect(c.Update(ctx, testLeaseOf(lease, startTime()))).To(Succeed())
 	clock.SetTime(startTime().Add(20 * time.Second))
 	g.Expect(look()).To(Equal(startTime().Add(10*time.Second)), "the last look before the change")
+
+	cluster.Status.Handover.Processes[0].EndedAt = microTime(startTime())
+	g.Expect(look()).To(BeZero(), "no one asks whether a kubelet outlived what was seen to end")
+}
+
+// clusterWithAProcessOn a Node, which was not seen to end.
+func clusterWithAProcessOn(node string) *ucv1.Cluster {
+	cluster := testCluster()
+	cluster.Status.Handover = &ucv1.HandoverStatus{Processes: []ucv1.ManagerProcess{{PodUID: "gone", NodeName: node}}}
+	return cluster
 }
 
 // The proof by a node's Lease needs looks that follow each other, and no watch tells of that Lease.
@@ -137,8 +148,7 @@ func TestANodeIsLookedAtInEachPassWhileAProcessWasNotSeenToEnd(t *testing.T) {
 	)
 	reader, clock := testReader(c)
 	reader.Changes = NewChanges()
-	cluster := testCluster()
-	cluster.Status.Handover = &ucv1.HandoverStatus{Processes: []ucv1.ManagerProcess{{PodUID: "gone", NodeName: "node-2"}}}
+	cluster := clusterWithAProcessOn("node-2")
 	renewed := func(seconds int) time.Time {
 		at := startTime().Add(time.Duration(seconds) * time.Second)
 		g.Expect(c.Update(ctx, testLeaseOf(lease, at))).To(Succeed())

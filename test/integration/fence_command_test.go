@@ -95,7 +95,7 @@ func TestFenceCommandWorksWithoutAController(t *testing.T) {
 
 	status := statusOf(t, run)
 	g.Expect(status.Fence).To(Equal("Closed"))
-	g.Expect(status.Access).To(HaveLen(3))
+	g.Expect(status.Access).To(HaveLen(2))
 	g.Expect(status.allowed()).To(BeEmpty())
 	g.Expect(status.Objects).To(HaveEach(HaveField("There", false)))
 	g.Expect(status.KCMLease.Lease).To(Equal("kube-system/" + kcm))
@@ -114,18 +114,18 @@ func TestFenceCommandWorksWithoutAController(t *testing.T) {
 	out, code = run("fence", "open", alpha, "--yes-kube-controller-manager-is-silent")
 	g.Expect(code).To(BeZero(), out)
 	g.Expect(out).To(And(ContainSubstring("RoleBinding kube-system/ccm-migration:cloud-controller-manager-lease"),
-		ContainSubstring("create, update, patch is allowed now")))
+		ContainSubstring("create, update is allowed now")))
 	g.Expect(w.playCCM()).To(BeTrue(), "the authorizer let the last SubjectAccessReview pass")
 	status = statusOf(t, run)
 	g.Expect(status.Fence).To(Equal("Open"))
-	g.Expect(status.allowed()).To(Equal([]string{"create", "update", "patch"}))
+	g.Expect(status.allowed()).To(Equal([]string{"create", "update"}))
 	g.Expect(status.Objects).To(HaveEach(HaveField("There", true)))
 	g.Expect(status.CCMLease.Holder).To(Equal(ccm + "-0_1"))
 	g.Expect(status.CCMLease.Renewed).To(BeFalse(), "a Lease that stands still is no leader")
 
 	out, code = run("fence", "close", alpha)
 	g.Expect(code).To(BeZero(), out)
-	g.Expect(out).To(And(ContainSubstring("create, update, patch is denied now"), ContainSubstring("renew deadline"),
+	g.Expect(out).To(And(ContainSubstring("create, update is denied now"), ContainSubstring("renew deadline"),
 		ContainSubstring(`kubectl patch uc alpha -n `+w.namespace+` --type=merge -p '{"spec":{"paused":true}}'`)))
 	g.Expect(w.playCCM()).To(BeFalse())
 	g.Expect(statusOf(t, run).Fence).To(Equal("Closed"))

@@ -55,7 +55,7 @@ func TestWhereLeasesAreFreeTheCCMComesLast(t *testing.T) {
 	})
 	handover := w.status().Handover
 	g.Expect(handover.Protocol).To(Equal(ucv1.SerializedProtocol))
-	g.Expect(handover.ProtocolReason).To(ContainSubstring("may create, update, patch Lease " +
+	g.Expect(handover.ProtocolReason).To(ContainSubstring("may create, update Lease " +
 		"kube-system/cloud-controller-manager"))
 	g.Expect(early).To(BeFalse(), "the CCM's workload is not there before KCM is silent")
 	g.Expect(handover.Proof).To(HaveEach(HaveField("State", ucv1.ProvenState)))

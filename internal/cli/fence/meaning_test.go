@@ -34,7 +34,7 @@ func fenceSeen(there bool, allowed ...string) *fenceReport {
 	return report
 }
 
-func all() []string { return []string{"create", "update", "patch"} }
+func all() []string { return []string{"create", "update"} }
 
 func TestMeaningOfAFence(t *testing.T) {
 	unknown := &fenceReport{}
@@ -54,7 +54,7 @@ func TestMeaningOfAFence(t *testing.T) {
 		"open, and there is no CCM":             {report: fenceSeen(true, all()...), state: fenceOpen, want: "there is no Deployment of it"},
 		"open, and the CCM does not lead":       {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.Deployments = []deployment{{Name: "kube-system/ccm"}} }, state: fenceOpen, want: "(Deployment kube-system/ccm)"},
 		"open, and its Lease could not be seen": {report: fenceSeen(true, all()...), change: func(r *fenceReport) { r.CCMLease.Exists = nil }, state: fenceOpen, want: "it is not known whether the CCM leads"},
-		"open, but another authorizer denies":   {report: fenceSeen(true, "update"), state: fenceNotSo, want: "may not create, patch Leases: look again"},
+		"open, but another authorizer denies":   {report: fenceSeen(true, "update"), state: fenceNotSo, want: "may not create Leases: look again"},
 		"closed, but another rule grants":       {report: fenceSeen(false, "update"), state: fenceNotSo, want: "The fence does not hold: system:serviceaccount:kube-system:cloud-controller-manager may update Leases"},
 		"our objects were changed, and all is allowed": {report: changed, state: fenceNotSo, want: "kubectl auth can-i --list -n " +
 			"kube-system --as=system:serviceaccount:"},
@@ -87,7 +87,6 @@ Fence                            Closed
   RoleBinding kube-system/lease  missing
   CCM may create its Lease       denied
   CCM may update its Lease       denied
-  CCM may patch its Lease        denied
 Lease of the CCM                 kube-system/ccm: held by ccm-0, not renewed while this looked; last renewed 2026-01-01T11:59:00Z (60s ago by its own clock)
 Lease of KCM                     kube-system/kcm: does not exist
 Deployment of the CCM            kube-system/ccm: Available, 1 of 2 ready

@@ -37,21 +37,9 @@ func (p *Preflight) Cloud(ctx context.Context, since time.Time) observation.Obse
 }
 
 func (p *Preflight) readCloud(ctx context.Context, since time.Time) observation.Observed[preflight.Cloud] {
-	latest := map[string]map[observation.Ref]corev1.Event{}
-	for _, reason := range []string{serviceFailed, serviceEnsured, routeFailed} {
-		latest[reason] = map[observation.Ref]corev1.Event{}
-		if err := reads.Pages(
-			ctx,
-			p.client,
-			"events "+reason,
-			func() *corev1.EventList { return &corev1.EventList{} },
-			func(list *corev1.EventList) {
-				addLatest(ctx, latest[reason], list.Items, since.Add(-eventTolerance))
-			},
-			client.MatchingFields{"reason": reason},
-		); err != nil {
-			return observation.Unknown[preflight.Cloud](err.Error())
-		}
+	latest, err := p.cloudEvents(ctx, since.Add(-eventTolerance))
+	if err != nil {
+		return observation.Unknown[preflight.Cloud](err.Error())
 	}
 	served, why := p.served(ctx, len(latest[serviceFailed]) > 0)
 	routeless, whyNot := p.routeless(ctx, len(latest[routeFailed]) > 0)
@@ -74,6 +62,29 @@ func (p *Preflight) readCloud(ctx context.Context, since time.Time) observation.
 		slices.SortFunc(list, func(a, b preflight.Complaint) int { return cmp.Compare(a.Object.String(), b.Object.String()) })
 	}
 	return observation.Known(cloud)
+}
+
+// cloudEvents are the latest events by their reason and object. Where no Service failed, there is nothing that a success could
+// answer.
+func (p *Preflight) cloudEvents(ctx context.Context, since time.Time) (map[string]map[observation.Ref]corev1.Event, error) {
+	latest := map[string]map[observation.Ref]corev1.Event{}
+	for _, reason := range []string{routeFailed, serviceFailed, serviceEnsured} {
+		if reason == serviceEnsured && len(latest[serviceFailed]) == 0 {
+			break
+		}
+		latest[reason] = map[observation.Ref]corev1.Event{}
+		if err := reads.Pages(
+			ctx,
+			p.client,
+			"events "+reason,
+			func() *corev1.EventList { return &corev1.EventList{} },
+			func(list *corev1.EventList) { addLatest(ctx, latest[reason], list.Items, since) },
+			client.MatchingFields{"reason": reason},
+		); err != nil {
+			return nil, err
+		}
+	}
+	return latest, nil
 }
 
 // served are the Services that want a load balancer: one that is being deleted needs no new Nodes. Nothing is read without need.

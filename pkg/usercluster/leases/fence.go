@@ -22,8 +22,9 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
-// LeaseVerbs are what is asked about: they write a Lease. Who may only read one is never elected.
-func LeaseVerbs() []string { return []string{"create", "update", "patch"} }
+// LeaseVerbs are what is asked about: an election writes a Lease by them. Who may only read or patch one is never elected.
+// https://github.com/kubernetes/client-go/blob/v0.36.1/tools/leaderelection/resourcelock/leaselock.go
+func LeaseVerbs() []string { return []string{"create", "update"} }
 
 // Fence says whether the CCM's identity may write its Lease: by our own Role and RoleBinding, and by whatever else the
 // user cluster grants. The rights of a whole user cluster may not be watched, so that what someone else grants is seen only when
