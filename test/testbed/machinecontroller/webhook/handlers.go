@@ -66,6 +66,9 @@ func deploymentHandler(ask asker) admission.Handler {
 		if err := defaultDeployment(deployment); err != nil {
 			return err
 		}
+		if err := marshalProviderSpec(deployment); err != nil {
+			return err
+		}
 		return ask.validate(ctx, deployment, "spec", "template", "spec", "providerSpec")
 	})
 }
