@@ -53,12 +53,12 @@ func alerts(t *testing.T) (found []rule) {
 	return found
 }
 
-// promtool without the service discovery of clouds, which is most of what it has.
+// promtool without the service discovery of clouds, which is most of what it has. Not by go tool, which compiles all of it a second
+// time, apart from what the tests have of it.
 func promtool(t *testing.T, arguments ...string) ([]byte, error) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", append([]string{"tool", "promtool"}, arguments...)...)
-	command.Env = append(os.Environ(), "GOFLAGS=-tags=remove_all_sd")
-	return command.CombinedOutput()
+	run := []string{"run", "-tags=remove_all_sd", "github.com/prometheus/prometheus/cmd/promtool"}
+	return exec.CommandContext(t.Context(), "go", append(run, arguments...)...).CombinedOutput()
 }
 
 // test the rules by a table of promtool's own form.
@@ -95,12 +95,14 @@ func asPrometheusReads(groups []group) (read []map[string]any) {
 }
 
 func TestAlertsFireWhenTheyShouldAndNotOtherwise(t *testing.T) {
+	t.Parallel()
 	said, err := test(t, rules(t))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred(), "%s", said)
 }
 
 // A table that notices nothing proves nothing: no alert fires, and then all do.
 func TestTheTableNoticesEachAlert(t *testing.T) {
+	t.Parallel()
 	table := struct {
 		Tests []struct{ Name string }
 	}{}
@@ -113,20 +115,23 @@ func TestTheTableNoticesEachAlert(t *testing.T) {
 		}
 	}
 	for verb, expr := range map[string]string{"fires": "vector(0) > 1", "does not fire": "vector(1)"} {
-		groups := rules(t)
-		for i := range groups {
-			for j := range groups[i].Rules {
-				if groups[i].Rules[j].Alert != "" {
-					groups[i].Rules[j].Expr, groups[i].Rules[j].For = expr, "1m"
+		t.Run("that it "+verb, func(t *testing.T) {
+			t.Parallel()
+			groups := rules(t)
+			for i := range groups {
+				for j := range groups[i].Rules {
+					if groups[i].Rules[j].Alert != "" {
+						groups[i].Rules[j].Expr, groups[i].Rules[j].For = expr, "1m"
+					}
 				}
 			}
-		}
-		said, err := test(t, groups)
-		NewWithT(t).Expect(err).To(HaveOccurred())
-		for _, alert := range alerts(t) {
-			NewWithT(t).Expect(strings.Contains(string(said), `ALERTS{alertname=\"`+alert.Alert+`\"`)).To(BeTrue(),
-				"the table does not notice that %s %s", alert.Alert, verb)
-		}
+			said, err := test(t, groups)
+			NewWithT(t).Expect(err).To(HaveOccurred())
+			for _, alert := range alerts(t) {
+				NewWithT(t).Expect(strings.Contains(string(said), `ALERTS{alertname=\"`+alert.Alert+`\"`)).To(BeTrue(),
+					"the table does not notice that %s %s", alert.Alert, verb)
+			}
+		})
 	}
 }
 
