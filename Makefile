@@ -90,8 +90,9 @@ test-all: binaries-test ## Run all tests, as CI does.
 	@hack/test.sh all
 
 # What takes too long for CI. Each is a target of its own; here each says in docs/tested-with.md how it ended.
-EXTRA := handover hazards mutants large-cluster large-queue conformance-addons control-planes oldest-handover across-minors \
-	command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo release-twice test-dashboard tutorial
+EXTRA := handover hazards mutants fuzz simulation integration-race large-cluster large-queue conformance-addons control-planes \
+	oldest-handover across-minors command-lines kcm-releases e2e-volumes e2e-vcsim fleet-demo chart-demo dashboards-demo \
+	release-twice test-dashboard tutorial
 .PHONY: test-extra
 test-extra: ## Run what is too long for CI, and write each result to docs/tested-with.md.
 	@status=0; for target in $(EXTRA); do hack/tested-with.sh "$$target" make "$$target" || status=1; done; exit $$status
@@ -205,6 +206,20 @@ large-cluster: binaries-test ## Migrate a cluster of 5,000 Nodes, 20,000 Pods an
 .PHONY: large-queue
 large-queue: binaries-test ## Count the requests of 200 Clusters that wait in a queue and cannot be connected to.
 	go test -count=1 -timeout=20m -v -tags=largecluster -run 'LargeQueue' ./test/integration
+
+.PHONY: fuzz
+fuzz: ## Try 10,000 inputs in each fuzz test.
+	@hack/fuzz.sh
+
+# make test-all plays a fifth of them.
+SEEDS ?= 5000
+.PHONY: simulation
+simulation: ## Play the simulation with SEEDS seeds.
+	GOGC=off GOMEMLIMIT=3GiB go test -count=1 -timeout=60m ./pkg/simulation/simtest -args -seeds=$(SEEDS)
+
+.PHONY: integration-race
+integration-race: binaries-test ## Run the tests on API servers with the race detector.
+	go test -race -count=1 -timeout=60m ./test/integration
 
 .PHONY: test-dashboard
 test-dashboard: binaries-test ## Look at the dashboard in Chromium; ARGS=-update takes the screenshots again.

@@ -2,8 +2,9 @@
 # Runs the tests of a tier, group after group, and reports:
 #   test.sh unit|test|all
 # Each tier contains the one before. unit needs no built binary; test is the README's test command; all is what CI runs:
-# with the race detector, more seeds, all end-to-end tests, 10,000 inputs in each fuzz test, and a tenth of the mutants. What
-# a run leaves, for hack/testreport and for people, is in _output/test/TIER; the last line that is printed counts the tests.
+# with the race detector, more seeds, all end-to-end tests, and what the commit's hash draws: a third of the packages with fuzz
+# tests, and one mutant in 20. What a run leaves, for hack/testreport and for people, is in _output/test/TIER; the last line that
+# is printed counts the tests.
 set -euo pipefail
 
 tier=${1-}
@@ -89,8 +90,8 @@ rank() {
 mapfile -t suites < <(for package in "${suites[@]}"; do echo "$(rank "$package") $package"; done | sort -rn | cut -d' ' -f2)
 
 # With the race detector all libraries are compiled a second time, which takes longer than all of the first tier: there
-# it is off. What it slows down by minutes has it in the last tier only; end-to-end tests in none: they run programs that
-# were built without it, and their deadlines do not bear a slow testbed.
+# it is off. What it slows down by minutes has it in the last tier only, the tests on API servers in make integration-race, and
+# end-to-end tests nowhere: they run programs that were built without it, and their deadlines do not bear a slow testbed.
 #
 # What measures time comes last, and nothing else competes with it for the machine. Short is for the simulation, which has a
 # tenth of the seeds and a fifth of the orders in which each story is played, and for the catalogue's conformance, which has
@@ -126,11 +127,11 @@ unit)
 	;;
 test)
 	plan=(unit unit-race memory simulation kubernetes ocm parts integration e2e)
-	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") race_in_last="" filter=(-ginkgo.label-filter=core)
+	seeds=5000 short=(-short) without=(-skip="^($(IFS='|' && echo "${long[*]}"))\$") filter=(-ginkgo.label-filter=core)
 	;;
 all)
 	plan=(unit unit-race memory simulation kubernetes ocm gitops prometheus kubestatemetrics chart parts parts-race integration fuzz mutants e2e)
-	seeds=2000 short=() without=() race_in_last=$race filter=()
+	seeds=1000 short=() without=() filter=() drawing=$(git rev-parse HEAD)
 	;;
 esac
 printf '%s\n' "${plan[@]}" >"$out/plan"
@@ -165,9 +166,9 @@ in_kubernetes() {
 	in_module test/kubernetes -timeout=5m
 }
 
-# in_prometheus compiles promtool first, with the flags of the tests: it takes longer than all of them.
+# in_prometheus compiles promtool first, as the tests do: it takes longer than all of them.
 in_prometheus() {
-	(cd test/prometheus && GOFLAGS=-tags=remove_all_sd go build -o /dev/null github.com/prometheus/prometheus/cmd/promtool) || return
+	(cd test/prometheus && go build -tags=remove_all_sd -o /dev/null github.com/prometheus/prometheus/cmd/promtool) || return
 	in_module test/prometheus -timeout=10m
 }
 
@@ -175,21 +176,6 @@ in_prometheus() {
 in_chart() {
 	go tool -modfile=hack/tools/helm/go.mod -n helm >/dev/null || return
 	go_test -timeout=10m "$module/test/chart"
-}
-
-# fuzz tries 10,000 inputs in each fuzz test of the module, on all processors; its corpus is what all tiers run as a table.
-# What it finds it writes into testdata/fuzz beside the test, where it stays. It counts, because a test that ends by the
-# clock fails at times with "context deadline exceeded" and no input (https://go.dev/issue/75804, until Go 1.27). Making an
-# input smaller is bounded, because by default it takes up to a minute, in which nothing is tried.
-fuzz() {
-	local found file name ended=0
-	found=$(git grep --untracked -Eo '^func Fuzz[[:alnum:]_]+' -- '*_test.go' ':!test/kubernetes') || return
-	while IFS=: read -r file name; do
-		name=${name#func }
-		echo "$name in ${file%/*}"
-		go test -vet=off -run='^$' -fuzz="^$name\$" -fuzztime=10000x -fuzzminimizetime=10x "./${file%/*}" || ended=1
-	done <<<"$found"
-	return "$ended"
 }
 
 # run_group NAME: its time limits are for a test that hangs; hack/test-budgets.txt is for one that has become slow.
@@ -208,9 +194,9 @@ run_group() {
 	chart) in_chart ;;
 	parts) go_test "${short[@]}" -exec="$collect_less" -timeout=15m "${parts[@]}" ;;
 	parts-race) go_test ${race:+"$race"} -exec="$collect_less" -timeout=15m "${parts_race[@]}" ;;
-	integration) go_test "${without[@]}" ${race_in_last:+"$race_in_last"} -timeout=25m "${integration[@]}" ;;
-	fuzz) fuzz ;;
-	mutants) go run ./test/mutants -fraction 10 -seed "$(git rev-parse HEAD)" 2>&1 | tee "$out/mutants.log" ;;
+	integration) go_test "${without[@]}" -timeout=25m "${integration[@]}" ;;
+	fuzz) hack/fuzz.sh 3 "$drawing" ;;
+	mutants) go run ./test/mutants -fraction 20 -seed "$drawing" 2>&1 | tee "$out/mutants.log" ;;
 	# Ginkgo ends before go test would end it, and still says what became of each spec.
 	e2e) go_test -exec="$collect_less" -timeout=35m -p=3 "${suites[@]}" -args -ginkgo.timeout=34m "${filter[@]}" ;;
 	esac
