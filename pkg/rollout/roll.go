@@ -29,8 +29,8 @@ func (p *pool) name() string { return p.deployment.Namespace + "/" + p.deploymen
 
 func (p *pool) done() bool { return p.state == Done }
 
-// next replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others;
-// it is reported when they are done.
+// next replaces Machines, MachineDeployment by MachineDeployment. What is seen not to be rollable does not hold up the others;
+// it is reported when they are done. A write that a webhook refuses is not seen here, and is tried again.
 func next(in input) outcome.Outcome {
 	if in.o.Machines.IsAbsent() {
 		return outcome.Holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")

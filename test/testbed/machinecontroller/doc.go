@@ -13,7 +13,6 @@
 //	answer of the cloud  kept as the testbed says  kept for 5 minutes
 //	errors               retried within 2 s        with back-off, for minutes
 //	bootstrap Secrets    replaced at once          away for a moment, about 0.3 s
-//	Machine.providerID   the cloud's               kubermatic://..., or none
 //	Node without labels  gets its own              the real one panics
 //
 // It imports its sub-packages only, and nothing of the product.

@@ -53,8 +53,8 @@ type driverRelease struct {
 	attacher, provisioner, resizer, snapshotter, livenessprobe, registrar string
 }
 
-// driverOf a minor. Provisioner 6 and resizer 2 do without VolumeAttributesClasses where storage.k8s.io/v1 has none of them;
-// those before serve the ones of v1beta1 there, which a cluster may use:
+// driverOf a minor. Below 1.34 it is the last one with sidecars that were made for API servers without VolumeAttributesClasses of
+// storage.k8s.io/v1. Provisioner 6 and resizer 2 would do without them, too, and what is rendered uses none of v1beta1:
 // https://github.com/kubernetes-csi/external-provisioner/blob/v6.0.0/cmd/csi-provisioner/csi-provisioner.go#L210-L216
 // https://github.com/kubernetes-csi/external-resizer/blob/v2.0.0/cmd/csi-resizer/main.go#L154-L164
 func driverOf(minor int) driverRelease {

@@ -7,6 +7,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/provider/manifest"
 )
@@ -48,7 +49,7 @@ func disk(files map[string][]byte, settings config, release driverRelease) manif
 	node := onNode(controller, "azure-disk-csi-node", 29603)
 	controller.Name, controller.Mounts = "azure-disk-csi-controller", []string{secrets[0].Name}
 	controller.Arguments = append(common(), "--allow-empty-cloud-config=false")
-	controller.Rules = append([]rbacv1.PolicyRule{classRule()}, snapshotRules(release)...)
+	controller.Rules = provisionerRules(release)
 	node.Mounts = []string{secrets[1].Name}
 	if release.tag != "v1.29.12" {
 		// It would take a taint away that no one sets here, and need to patch all Nodes for that. 1.29 does not know the flag.
@@ -101,8 +102,7 @@ func file(files map[string][]byte, release driverRelease) manifest.CSI {
 	controller.Arguments = append(common(), "--allow-empty-cloud-config=false")
 	// It keeps the key of a storage account in a Secret beside the PersistentVolumeClaim, in whatever Namespace that is, as the
 	// in-tree plugin did. The parameter storeAccountKey of a StorageClass, with the value false, avoids it.
-	controller.Rules = append([]rbacv1.PolicyRule{manifest.Rule("", "secrets", "get", "create"), classRule()},
-		snapshotRules(release)...)
+	controller.Rules = append([]rbacv1.PolicyRule{manifest.Rule("", "secrets", "get", "create")}, provisionerRules(release)...)
 	// The same keys, to mount with them: the names of the Secrets and their Namespaces are not known beforehand.
 	node.Rules = []rbacv1.PolicyRule{manifest.Rule("", "secrets", "get")}
 	sidecars := sidecars(release)
@@ -166,21 +166,23 @@ func common() []string {
 	return []string{"--endpoint=" + manifest.Endpoint, "--cloud-config-secret-name=", "--v=2"}
 }
 
-// classRule is for the provisioner from 6 and the resizer from 2 on, which read these where the API server has them, and the
-// driver can change a volume, as Azure File does from 1.35 on; the rules of its own deployment lack it:
+// provisionerRules are what newer sidecars need. The provisioner from 6 and the resizer from 2 on, which come together, read
+// VolumeAttributesClasses where the API server has them, and the driver can change a volume, as Azure File does from 1.35 on; the
+// rules of its own deployment lack it:
 // https://github.com/kubernetes-csi/external-resizer/blob/v2.2.0/cmd/csi-resizer/main.go#L139-L151
 // https://github.com/kubernetes-sigs/azurefile-csi-driver/blob/v1.35.7/pkg/azurefile/azurefile.go#L484
-func classRule() rbacv1.PolicyRule {
-	return manifest.Rule(storagev1.GroupName, "volumeattributesclasses", "get", "list", "watch")
-}
-
-// snapshotRules are for the provisioner from 6.2 on, which keeps a snapshot by a finalizer while a volume is made of it:
+// The provisioner from 6.2 on keeps a snapshot by a finalizer while a volume is made of it:
 // https://github.com/kubernetes-csi/external-provisioner/blob/v6.2.0/deploy/kubernetes/rbac.yaml
-func snapshotRules(release driverRelease) []rbacv1.PolicyRule {
-	if release.provisioner < "v6.2" {
-		return nil
+func provisionerRules(release driverRelease) []rbacv1.PolicyRule {
+	provisioner := version.MustParseSemantic(release.provisioner)
+	var rules []rbacv1.PolicyRule
+	if provisioner.Major() >= 6 {
+		rules = append(rules, manifest.Rule(storagev1.GroupName, "volumeattributesclasses", "get", "list", "watch"))
 	}
-	return []rbacv1.PolicyRule{manifest.Rule("snapshot.storage.k8s.io", "volumesnapshots", "watch", "update")}
+	if provisioner.AtLeast(version.MustParseSemantic("6.2.0")) {
+		rules = append(rules, manifest.Rule("snapshot.storage.k8s.io", "volumesnapshots", "watch", "update"))
+	}
+	return rules
 }
 
 func sidecars(release driverRelease) manifest.Sidecars {

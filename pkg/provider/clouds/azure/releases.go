@@ -30,7 +30,8 @@ type driverRelease struct {
 
 // rows from 1.24 on, one for each minor. The tags of the CCM are those that were seen published: up to 1.32 by the chart
 // at 7b31c76c of its repository, from 1.33 on by https://github.com/kubermatic/kubermatic. The drivers say of all their
-// releases that they support Kubernetes 1.21 and later; each has gone on getting patches.
+// releases that they support Kubernetes 1.21 and later; each has gone on getting patches. A newer patch is taken when it was seen
+// published: make verify-images asks the registry for one.
 func rows() []release {
 	disk129 := driverRelease{images, "v1.29.12", "v4.7.0", "v5.1.0", "v1.12.0", "v8.1.0", "v2.14.0", "v2.12.0"}
 	disk131 := driverRelease{imagesV2, "v1.31.12", "v4.8.1", "v5.2.0", "v1.13.2", "v8.2.0", "v2.15.0", "v2.13.0"}

@@ -30,7 +30,10 @@ type storage struct {
 // https://github.com/kubernetes/k8s.io/blob/43401df3/registry.k8s.io/images/k8s-staging-cloud-provider-gcp/images.yaml
 func rows() []release {
 	// Two sets, because provisioner v6 and resizer v2 are made for the VolumeAttributesClass of storage.k8s.io/v1, which is
-	// there from 1.34 on: https://github.com/kubernetes-csi/external-resizer/pull/535
+	// there from 1.34 on: https://github.com/kubernetes-csi/external-resizer/pull/535. They would do without it before, too.
+	//
+	// Newer patches have been tagged since (v36.4.8; drivers v1.22.5 and v1.27.0, with a newer provisioner). They are taken when
+	// their promotion was seen.
 	older := storage{"v1.17.15", "v4.4.3", "v5.1.0", "v1.13.2", "v7.0.2", "v2.14.0", "v2.9.3"}
 	newer := storage{"v1.22.1", "v4.8.1", "v6.0.0", "v2.0.0", "v8.2.1", "v2.17.0", "v2.13.0"}
 	return []release{

@@ -88,7 +88,8 @@ func hazards(source string) []manifest.Hazard {
 		},
 		{
 			Text: "An Octavia without tags (API before 2.5) takes load balancers of the in-tree provider at the first look only: then " +
-				"each change of such a Service is refused. Set spec.cloud.loadBalancers: Rename.",
+				"each change of such a Service is refused, while its members are updated. Set spec.cloud.loadBalancers: Rename, and " +
+				"accept LoadBalancerRefused for it.",
 			Link: source + "/blob/v1.36.0/pkg/openstack/loadbalancer.go#L1718",
 		},
 		{
