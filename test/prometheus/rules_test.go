@@ -53,8 +53,8 @@ func alerts(t *testing.T) (found []rule) {
 	return found
 }
 
-// promtool without the service discovery of clouds, which is most of what it has. Not by go tool, which compiles all of it a second
-// time, apart from what the tests have of it.
+// promtool without the service discovery of clouds, which is most of what it has. Not by go tool, which compiles all of it a
+// second time, apart from what the tests have of it.
 func promtool(t *testing.T, arguments ...string) ([]byte, error) {
 	t.Helper()
 	run := []string{"run", "-tags=remove_all_sd", "github.com/prometheus/prometheus/cmd/promtool"}
