@@ -91,6 +91,15 @@ type MachineDeployment struct {
 	// template. How many of them are available is not asked: none ever is while minReadySeconds is endless.
 	Settled bool
 	Guard
+	// Refusal of the last write of ours about it, as long as it is refused.
+	Refusal Refusal
+}
+
+// Refusal is that of a webhook or a policy.
+type Refusal struct {
+	// By whom, as "webhook NAME"; empty: nothing is refused. Since when, as far as this process knows.
+	By    string
+	Since time.Time
 }
 
 // Guard is how a MachineDeployment stands with the breaker, and with the canary.

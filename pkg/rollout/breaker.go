@@ -120,7 +120,7 @@ func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 func giveBack(in fleet) (outcome.Outcome, bool) {
 	for _, pool := range in.pools {
 		d := pool.deployment
-		if !d.Deleting && d.MinReadyOurs && !d.Paused && mayReturn(in, pool) {
+		if !d.Deleting && d.MinReadyOurs && !d.Paused && d.Refusal.By == "" && mayReturn(in, pool) {
 			return returnMinReady(in.input, d, "no more Machines of it are replaced"), true
 		}
 	}
@@ -153,16 +153,21 @@ func returnMinReady(in input, d observation.MachineDeployment, because string) o
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
 func returnAll(in fleet) (outcome.Outcome, bool) {
+	var held []observation.Text
 	for _, pool := range in.pools {
 		d := pool.deployment
 		switch {
 		case d.Deleting || !d.MinReadyOurs:
 		case d.Paused:
-			return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", d, " is paused in the middle "+
-				"of its roll; unpause it"), true
+			held = append(held, observation.Say(d, " is paused in the middle of its roll; unpause it"))
+		case d.Refusal.By != "":
+			held = append(held, refusalOf(d))
 		case pool.state != Rolling:
 			return returnMinReady(in.input, d, "the Cluster goes"), true
 		}
+	}
+	if len(held) > 0 {
+		return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", observation.Names(held)), true
 	}
 	return outcome.Outcome{}, false
 }

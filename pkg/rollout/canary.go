@@ -175,7 +175,8 @@ func canaryIncomplete(in input, seen observation.Machines, plan outcome.CanaryPl
 func createCanary(in fleet, plan outcome.CanaryPlan, balanced bool) outcome.Outcome {
 	fact := in.facts.Canary
 	at := slices.IndexFunc(in.pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
-	if at < 0 {
+	_, made := in.o.Machines.Value().Split()
+	if at < 0 || in.pools[at].refused && len(made.Deployments) == 0 {
 		return beginCanary(in, nil, fact.Attempt)
 	}
 	out := outcome.Does(outcome.Action{

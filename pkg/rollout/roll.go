@@ -20,17 +20,17 @@ type pool struct {
 	// old says that it has Machines that are still to be replaced.
 	old bool
 	// blocked says what a person must do, waitsFor names what it waits for by itself.
-	blocked  observation.Text
-	conflict bool
-	waitsFor []string
+	blocked           observation.Text
+	conflict, refused bool
+	waitsFor          []string
 }
 
 func (p *pool) name() string { return p.deployment.Namespace + "/" + p.deployment.Name }
 
 func (p *pool) done() bool { return p.state == Done }
 
-// next replaces Machines, MachineDeployment by MachineDeployment. What is seen not to be rollable does not hold up the others;
-// it is reported when they are done. A write that a webhook refuses is not seen here, and is tried again.
+// next replaces Machines, MachineDeployment by MachineDeployment. What cannot be rolled does not hold up the others; it is
+// reported when they are done.
 func next(in input) outcome.Outcome {
 	if in.o.Machines.IsAbsent() {
 		return outcome.Holds(ucv1.HoldsReason, "The cluster has no Machines: the machine-controller's CRDs are not there.")
@@ -56,8 +56,8 @@ func roll(in fleet) outcome.Outcome {
 	if waiting := waitingPools(in); len(waiting) > 0 {
 		return awaits(in, waiting)
 	}
-	if blocked := blockedNames(in.view, in.pools); len(blocked) > 0 {
-		return outcome.Fails(blockedReason(in.pools), "These cannot be rolled: ", observation.Names(blocked), ".")
+	if out := noneBlocked(in); !out.Holds {
+		return out
 	}
 	if going := goingMachines(in.view); len(going) > 0 {
 		return waitsForMachines(in.input, "Waiting for Machines to go: ", observation.Names(going), ".")
@@ -232,7 +232,9 @@ func noteRolled(in fleet) fleet {
 func poolsOf(view machineView) []pool {
 	pools := make([]pool, 0, len(view.machines.Deployments))
 	for _, deployment := range view.machines.Deployments {
-		pools = append(pools, judgePool(view, deployment))
+		pl := judgePool(view, deployment)
+		pl.heedRefusal(view)
+		pools = append(pools, pl)
 	}
 	slices.SortFunc(pools, func(a, b pool) int { return strings.Compare(a.deployment.String(), b.deployment.String()) })
 	return pools
@@ -356,31 +358,6 @@ func rollsOn(in input) string {
 
 func scaledWhilePaused(v machineView, d observation.MachineDeployment) bool {
 	return !v.rollback && toldToRoll(v, d, v.setsOf(d)) && !v.replaced(d)
-}
-
-func blockedNames(view machineView, pools []pool) []observation.Text {
-	var names []observation.Text
-	for _, pool := range pools {
-		if pool.blocked.Words != "" {
-			names = append(names, pool.blocked)
-		}
-	}
-	for _, machine := range orphans(view) {
-		// Not to be made again: the machine-controller boots a Machine with the bootstrap data of its MachineDeployment, and one that
-		// has none waits for good.
-		// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
-		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or replace it with a MachineDeployment "+
-			"of one replica"))
-	}
-	return names
-}
-
-// blockedReason singles out the case in which two owners pull at one field.
-func blockedReason(pools []pool) string {
-	if slices.ContainsFunc(pools, func(p pool) bool { return p.conflict }) {
-		return ucv1.MachineDeploymentFieldConflictReason
-	}
-	return ucv1.BlockedMachinesReason
 }
 
 func goingMachines(view machineView) []observation.Ref {

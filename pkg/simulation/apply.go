@@ -100,17 +100,13 @@ func (c *Controller) applyAddons(action outcome.Action, decision migration.Decis
 
 func (c *Controller) roll(action outcome.Action, decision migration.Decision) bool {
 	w := c.world
-	if w.Cloud.webhookRefuses() {
-		return false
-	}
 	done := true
 	for _, object := range action.Objects {
-		at := slices.IndexFunc(w.Machines.Deployments, func(d *MachineDeployment) bool { return d.UID == object.UID })
-		if at < 0 {
+		d := w.Machines.deployment(object.UID)
+		if d == nil {
 			continue
 		}
-		d := w.Machines.Deployments[at]
-		if d.version() != action.VersionOf(object) {
+		if d.version() != action.VersionOf(object) || !c.writes(d) {
 			done = false // Each is tried.
 			continue
 		}

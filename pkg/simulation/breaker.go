@@ -41,14 +41,14 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 	d.Generation++
 }
 
-// returnMinReady gives minReadySeconds back; false: it is refused where the MachineDeployment was changed since it was looked at.
+// returnMinReady gives minReadySeconds back; false: it is refused, by a webhook or because the MachineDeployment was changed
+// since it was looked at.
 func (c *Controller) returnMinReady(action outcome.Action) bool {
-	w := c.world
-	at := slices.IndexFunc(w.Machines.Deployments, func(d *MachineDeployment) bool { return d.UID == action.Objects[0].UID })
-	if at < 0 || w.Machines.Deployments[at].version() != action.VersionOf(action.Objects[0]) || w.Cloud.webhookRefuses() {
+	d := c.world.Machines.deployment(action.Objects[0].UID)
+	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d) {
 		return false
 	}
-	w.Machines.Deployments[at].takeGuard(action)
+	d.takeGuard(action)
 	return true
 }
 
@@ -94,12 +94,6 @@ func (ms *Machines) ToLower(action outcome.Action) *MachineSet {
 }
 
 func (cl *Cloud) broken() bool { return cl.w.Now.Before(cl.BrokenUntil) }
-
-// webhookRefuses: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every
-// update, because it compares what it marshals with what the API server stored:
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62
-// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
-func (cl *Cloud) webhookRefuses() bool { return cl.w.Traits.WebhookAsks && cl.broken() }
 
 // Recovering says that the cloud will answer again by itself.
 func (cl *Cloud) Recovering() bool {

@@ -66,7 +66,12 @@ func (ms *Machines) collectMachines(s *MachineSet) {
 }
 
 func (ms *Machines) deploymentOf(s *MachineSet) *MachineDeployment {
-	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
+	return ms.deployment(s.Deployment)
+}
+
+// deployment with that UID; nil: there is none.
+func (ms *Machines) deployment(uid string) *MachineDeployment {
+	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == uid })
 	if at < 0 {
 		return nil
 	}

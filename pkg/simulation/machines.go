@@ -52,6 +52,7 @@ type MachineDeployment struct {
 	// Surge and unavailable bound its rollout.
 	Surge, Unavailable int
 	Guard              Guard
+	Webhook            Webhook
 }
 
 // MachineSet is one revision. External is what its operating system configuration was rendered with.

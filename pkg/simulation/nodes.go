@@ -10,8 +10,8 @@ func (ms *Machines) stepSets() {
 	}
 	lists := ms.lists()
 	for _, s := range ms.Sets {
-		if at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment }); at >= 0 {
-			ms.scale(ms.Deployments[at], s)
+		if d := ms.deploymentOf(s); d != nil {
+			ms.scale(d, s)
 		}
 		ms.look(s, lists)
 	}
@@ -24,7 +24,7 @@ func (ms *Machines) scale(d *MachineDeployment, s *MachineSet) {
 		// It is being deleted itself.
 	case len(machines) < s.Replicas:
 		_, running := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
-		if running && !ms.w.Cloud.webhookRefuses() {
+		if running && !ms.refuses(d) {
 			for range ms.w.atOnce(1, s.Replicas-len(machines)) {
 				m := ms.Create(d, s)
 				ms.w.Say("machine-controller: creates Machine %s", m.Name)
@@ -64,11 +64,11 @@ func (ms *Machines) boots(m *Machine) bool {
 	if s == nil {
 		return ms.w.Traits.WithoutOperatingSystemManager
 	}
-	at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment })
-	if at < 0 {
+	d := ms.deploymentOf(s)
+	if d == nil {
 		return s.Deployment == ""
 	}
-	return ms.Deployments[at].Current(s) && ms.w.Bootstraps.Written(s)
+	return d.Current(s) && ms.w.Bootstraps.Written(s)
 }
 
 // Delete begins to.

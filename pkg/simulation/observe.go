@@ -27,6 +27,8 @@ type Controller struct {
 	former map[string]observation.Process
 	// kubelets are the proofs that were seen, by the UID of their Node.
 	kubelets map[string]observation.Proof
+	// refusals of writes, by the UID of the MachineDeployment that they are about.
+	refusals map[string]refusal
 }
 
 // watched is what a watch of an object that is renewed tells on our clock.
@@ -49,6 +51,7 @@ func NewController(w *World) *Controller {
 		nodes:    map[string]watched{},
 		kubelets: map[string]observation.Proof{},
 		former:   map[string]observation.Process{},
+		refusals: map[string]refusal{},
 	}
 }
 
@@ -98,7 +101,7 @@ func (c *Controller) modelled() observation.Observation {
 		KCMLeaseRight:     w.Leases.observeRight(),
 		CCMProcesses:      observation.Known(c.observeCCMProcesses()),
 		Lock:              c.observeLock(),
-		Machines:          w.Machines.observe(),
+		Machines:          c.observeMachines(),
 		Nodes:             observation.Known(c.observeNodes()),
 		Inventory:         w.Storage.observeInventory(),
 		Baseline:          observation.Absent[observation.Inventory](),

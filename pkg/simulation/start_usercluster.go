@@ -9,12 +9,17 @@ import (
 
 func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 	for _, d := range seen.Deployments {
+		webhook := Webhook{}
+		if d.Refusal.By != "" {
+			webhook.RefusesUntil = ms.w.Now.Add(leftAlone)
+		}
 		ms.Deployments = append(ms.Deployments, &MachineDeployment{
 			Name: d.Name, Namespace: d.Namespace, UID: d.UID, Replicas: int(d.Replicas), Paused: d.Paused, Deleting: d.Deleting,
 			Restart: d.RestartValue, Generation: 1, Observed: 1, Settled: d.Settled, Surge: int(d.Replicas),
 			Guard: Guard{
 				MinReady: int(d.MinReadySeconds), Ours: d.MinReadyOurs, Owner: d.MinReadyOwner, Canary: d.Canary,
 			},
+			Webhook: webhook,
 		})
 	}
 	facts := ms.w.Cluster.Status.Facts
@@ -27,8 +32,8 @@ func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 		}
 		if !s.Current {
 			set.Revision = -1 - i
-		} else if at := slices.IndexFunc(ms.Deployments, func(d *MachineDeployment) bool { return d.UID == s.Deployment }); at >= 0 {
-			set.minReady = ms.Deployments[at].Guard.MinReady
+		} else if d := ms.deployment(s.Deployment); d != nil {
+			set.minReady = d.Guard.MinReady
 		}
 		ms.Sets = append(ms.Sets, set)
 	}

@@ -63,7 +63,7 @@ func mutants() []mutant {
 		rollback(), rolledBackLock(), attendance(),
 		rolledBackMachines(), profiles(), placements(), proposals(), versionRules(), others(), addresses(), defaultClasses(), shared(),
 		renamedLoadBalancers(),
-		preflightRules(), looksAhead(), canaries(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
+		preflightRules(), looksAhead(), canaries(), refusedWrites(), breaker(), bootstrapData(), approvals(), objectives(), inventories(), volumes(),
 		statuses(), bounds(), reports(),
 		network(), managementServer(), definitions(), shares(), records(), deputies(), freedLeases(), keptReads(), windows(), fleets(),
 		admissions(), turns(), queues(),

@@ -28,7 +28,7 @@ func preflightRules() []mutant {
 			instead("CCMClusterName", "cmp.Or(o.Cluster.Spec.Cloud.ClusterName, \"x\")")),
 		of(preflightPackage, rule, "a CCM that was there before has put no name on load balancers", "markedNames", never("Marked")),
 		of(machineControllerPackage, rule, "a write that is tried is done", "Adapter.tryWrite", lacks("DryRunAll")),
-		of(machineControllerPackage, rule, "a webhook that refuses a write was not asked", "Adapter.tryWrite", never("denied")),
+		of(machineControllerPackage, rule, "a webhook that refuses a write was not asked", "Adapter.tryWrite", never("isRefusal")),
 		of(machineControllerPackage, rule, "a field of the cloud without a value is none", "rewritten", returns("DeepEqual", "false")),
 		of(preflightPackage, rule, "webhooks that could not be asked refuse nothing", "unseenWrites", never("why")),
 		of(preflightPackage, rule, "a write that is refused blocks nothing", "refused", instead("severe", "findings")),

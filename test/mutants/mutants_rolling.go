@@ -39,6 +39,28 @@ func canaries() []mutant {
 	}
 }
 
+// A write that a webhook refuses holds up no other, and is asked about again.
+func refusedWrites() []mutant {
+	const rule = "6 every trouble is visible"
+	return []mutant{
+		ofRolloutTables(rule, "one that is refused is tried before the others", "pool.heedRefusal", always("Refusal")),
+		ofRolloutTables(rule, "what is rolled and refused is not done", "pool.awaitsWrite", without("done rollback")),
+		ofRolloutTables(rule, "a rollback waits for what is refused", "pool.awaitsWrite", without("rollback")),
+		ofRolloutTables(rule, "minReadySeconds that is refused holds up the others", "giveBack", without("Refusal")),
+		ofRolloutTables(rule, "a deleted Cluster tries what is refused before the others", "returnAll", never("Refusal")),
+		ofRolloutTables(rule, "a person is called at once for what is refused", "noneBlocked", never("countRefused")),
+		ofRolloutTables(rule, "what is refused is waited for for ever", "countRefused", without("refusalPatience")),
+		ofRolloutTables(rule, "a canary that is refused is tried again and again", "createCanary", without("refused made")),
+		of(machineControllerPackage, rule, "what was refused stays so", "Adapter.noteRefusals", without("askedAgain")),
+		of(machineControllerPackage, rule, "what was changed stays refused", "Adapter.noteRefusals", without("version")),
+		of(machineControllerPackage, rule, "what is asked about is written", "Adapter.noteRefusals", instead("NewDryRunClient", "a.client")),
+		of(machineControllerPackage, rule, "no answer accepts a write", "refusals.tried", always("saysNoDryRun")),
+		of(machineControllerPackage, rule, "each answer begins a new refusal", "refusals.tried", skips("noted Since before")),
+		of(machineControllerPackage, rule, "a canary that is refused is no refusal", "Adapter.CreateCanary",
+			instead("try", "machines.CreateMissing(ctx, a.client, deployment)")),
+	}
+}
+
 // Rule 10: at most maxSurge and maxUnavailable Machines are unproven at once, and what the breaker takes it gives
 // back.
 func breaker() []mutant {
@@ -91,7 +113,7 @@ func breaker() []mutant {
 		ofObservation(rule, "what the machine-controller prefers does not matter", "Machine.Preferred", never("Problem")),
 		ofRollout(rule, "a roll that waits for our step is stuck", "stuckPools", never("ours")),
 		of(machineControllerPackage, rule, "a step comes after a pause", "Adapter.step", without("GetGeneration")),
-		of(machineControllerPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "Adapter.roll",
+		of(machineControllerPackage, rule, "a MachineDeployment that was changed since is rolled all the same", "oursOf",
 			lacks("resourceVersion version")),
 		ofRollout(rule, "a drain is waited out in silence", "drainTroubles", never("troubles")),
 		ofRolloutTables(rule, "force is promised while a volume is attached on vSphere", "drainClause", never("DetachesFirst")),

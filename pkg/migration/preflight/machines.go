@@ -154,7 +154,7 @@ func refused(o Facts, _ time.Time) []observation.Finding {
 	var findings []observation.Finding
 	for _, pool := range o.Pools.Value() {
 		if why := pool.Write.Value().Refused; why != "" {
-			findings = append(findings, about([]observation.Ref{pool.Ref}, "A write that changes nothing was refused ("+why+")",
+			findings = append(findings, about([]observation.Ref{pool.Ref}, "A write that changes nothing was refused by "+why,
 				"Correct the MachineDeployment, or what the webhook asks: the machine-controller's asks the cloud.")...)
 		}
 	}

@@ -82,8 +82,8 @@ func poolStories() map[string]story {
 			objects: workers, says: "Argo CD", without: noPoolsSeen,
 		},
 		"a webhook refuses any write of a MachineDeployment": {
-			id: "MachineDeploymentRefused", wrong: pool(func(p *Pool) { p.Write = observation.Known(Write{Refused: "no such image"}) }),
-			severity: observation.Blocking, objects: workers, says: "no such image",
+			id: "MachineDeploymentRefused", wrong: pool(func(p *Pool) { p.Write = observation.Known(Write{Refused: "webhook m"}) }),
+			severity: observation.Blocking, objects: workers, says: "webhook m",
 			without: pool(func(p *Pool) { p.Write = observation.Unknown[Write]("timeout") }),
 		},
 		"a webhook changes a template at any write": {

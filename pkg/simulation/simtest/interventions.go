@@ -76,6 +76,19 @@ func Scale(w *World, name string, replicas int) {
 	}
 }
 
+// Refuse has a webhook refuse every write of a MachineDeployment, and its new Machines, or no more.
+func Refuse(w *World, name string, on bool) {
+	for _, d := range w.Machines.Deployments {
+		switch {
+		case d.Name != name:
+		case on:
+			d.Webhook.RefusesFrom, d.Webhook.RefusesUntil = w.Now, w.Now.Add(24*time.Hour)
+		default:
+			d.Webhook.RefusesUntil = w.Now
+		}
+	}
+}
+
 // DeletePool deletes a MachineDeployment with its Machines.
 func DeletePool(w *World, name string) {
 	for _, d := range w.Machines.Deployments {

@@ -40,6 +40,9 @@ func addDeployment(w *World, p Pool) *simulation.MachineDeployment {
 		Settled:     true,
 		Surge:       p.surge(),
 		Unavailable: p.Unavailable,
+		Webhook: simulation.Webhook{
+			RefusesFrom: w.Now.Add(p.RefusedAfter), RefusesUntil: w.Now.Add(p.RefusedAfter + p.RefusedFor),
+		},
 	}
 	w.Machines.Deployments = append(w.Machines.Deployments, d)
 	set := w.Machines.CreateSet(d)

@@ -232,6 +232,7 @@ func randomJoins(rng *rand.Rand, s *Scenario) {
 	if rng.IntN(3) == 0 {
 		s.AnnotatedEvery = time.Duration(20+rng.IntN(100)) * simulation.Tick
 	}
+	randomRefusals(rng, s)
 }
 
 // randomBootstraps draws how the operating-system-manager writes what new Machines boot with, and whether that can be read.

@@ -100,7 +100,8 @@ func (w *World) changing() bool {
 	away := func(n *simulation.ManagementNode) bool {
 		return w.Now.Before(n.DownUntil) && n.DownUntil.Sub(w.Now) < time.Hour
 	}
-	return w.faulty() || meddled(w) || w.Cloud.Recovering() || slices.ContainsFunc(w.ControlPlane.Hosts, away)
+	return w.faulty() || meddled(w) || w.Cloud.Recovering() || w.Machines.Accepting() ||
+		slices.ContainsFunc(w.ControlPlane.Hosts, away)
 }
 
 // idle says that the controller does nothing and waits for nothing but a person.

@@ -80,6 +80,8 @@ type Pool struct {
 	Paused    bool
 	// Surge is 1 unless it is set, or Unavailable is.
 	Surge, Unavailable int
+	// RefusedAfter that time of the run, a webhook refuses its writes and its new Machines, for that long.
+	RefusedAfter, RefusedFor time.Duration
 }
 
 func (p Pool) surge() int {

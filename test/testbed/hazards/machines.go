@@ -54,6 +54,7 @@ func machineGroups() []Group {
 				},
 			},
 		},
+		refusedGroup(one),
 		{
 			Name: "pets", Options: one,
 			Hazards: []Hazard{

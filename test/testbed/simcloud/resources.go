@@ -40,6 +40,10 @@ func (s *Server) routes() http.Handler {
 	}
 	registerReads(s, mux, balancers)
 	mux.Handle("PUT /v1/clusters/{cluster}/loadbalancers/{name}", s.tenantCall("PutLoadBalancer", putLoadBalancer(balancers)))
+	// Every image is there, unless a fault says otherwise.
+	mux.Handle("GET /v1/clusters/{cluster}/images/{name}", s.tenantCall("GetImage", func(*request) reply {
+		return reply{status: http.StatusNoContent}
+	}))
 	mux.HandleFunc("PUT /v1/faults", s.putFault)
 	mux.HandleFunc("DELETE /v1/faults", func(w http.ResponseWriter, _ *http.Request) {
 		s.ClearFaults()

@@ -16,12 +16,14 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 )
 
-// Adapter implements machines.API. It remembers since when each MachineDeployment has had its newest revision.
+// Adapter implements machines.API. It remembers since when each MachineDeployment has had its newest revision, and which may not
+// be changed.
 type Adapter struct {
 	client    client.Client
 	clock     clock.PassiveClock
 	watches   *watches.Watches
 	revisions revisionMemory
+	refusals  refusals
 	seen      *seenKinds
 
 	mu         sync.Mutex

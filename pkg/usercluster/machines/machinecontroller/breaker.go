@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +27,13 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
 	}
+	return changing("roll", ref, a.try(ctx, ref, version, func(ctx context.Context, c client.Client, version string) error {
+		return c.Apply(ctx, oursOf(ref, version, action), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
+	}))
+}
+
+// oursOf a MachineDeployment are the fields of it that the action has.
+func oursOf(ref observation.Ref, version string, action outcome.Action) runtime.ApplyConfiguration {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID, "resourceVersion": version},
 	}}
@@ -41,13 +49,7 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	if len(spec) > 0 {
 		object.Object["spec"] = spec
 	}
-	err := a.client.Apply(
-		ctx,
-		client.ApplyConfigurationFromUnstructured(object),
-		client.FieldOwner(ucv1.FieldManager),
-		client.ForceOwnership,
-	)
-	return changing("roll", ref, err)
+	return client.ApplyConfigurationFromUnstructured(object)
 }
 
 // mark has the machine-controller take a Machine first when its MachineSet is scaled down.

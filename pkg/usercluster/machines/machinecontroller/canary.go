@@ -31,7 +31,10 @@ func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) ([]c
 	if err != nil {
 		return nil, err
 	}
-	return taintsOf(source), machines.CreateMissing(ctx, a.client, deployment)
+	err = a.try(ctx, target, source.GetResourceVersion(), func(ctx context.Context, c client.Client, _ string) error {
+		return machines.CreateMissing(ctx, c, deployment)
+	})
+	return taintsOf(source), err
 }
 
 // taintsOf the Nodes of a MachineDeployment.

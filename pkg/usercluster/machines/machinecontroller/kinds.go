@@ -86,6 +86,7 @@ func (a *Adapter) Observe(ctx context.Context) observation.Observed[observation.
 	a.watch()
 	result := withOwners(machines.Value(), sets.Value(), deployments.Value())
 	a.revisions.date(result.Sets, a.clock.Now())
+	a.noteRefusals(ctx, result.Deployments)
 	return observation.Known(result)
 }
 

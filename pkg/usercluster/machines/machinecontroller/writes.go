@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"regexp"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -41,20 +39,12 @@ func (a *Adapter) tryWrite(ctx context.Context, stored *unstructured.Unstructure
 		return observation.Known(preflight.Write{Rewritten: rewritten(stored, answer)})
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
 		return observation.Absent[preflight.Write]() // It is gone, or another one by now.
-	case strings.Contains(err.Error(), "does not support dry run"):
+	case saysNoDryRun(err):
 		return observation.Absent[preflight.Write]()
-	case strings.Contains(err.Error(), "denied the request") || strings.Contains(err.Error(), "denied request"):
+	case isRefusal(err):
 		return observation.Known(preflight.Write{Refused: refuser(err)})
 	}
 	return observation.Unknown[preflight.Write](reads.Because("trying a write that changes nothing", err))
-}
-
-// refuser names the webhook or policy. What it says is not quoted: a providerSpec may have credentials in it.
-func refuser(err error) string {
-	if name := regexp.MustCompile(`(?:webhook "|Policy ')[-.a-zA-Z0-9]+`).FindString(err.Error()); name != "" {
-		return "by " + strings.NewReplacer(`"`, "", "'", "").Replace(name)
-	}
-	return "by an admission plugin"
 }
 
 // rewritten says that the template is another one. In a providerSpec the machine-controller compares each byte, so that a field

@@ -26,7 +26,7 @@ func TestAWriteThatChangesNothingIsTried(t *testing.T) {
 	}{
 		"nothing comes of it": {want: observation.Known(preflight.Write{})},
 		"a webhook refuses it": {refuses: denied, want: observation.Known(preflight.Write{
-			Refused: "by webhook m",
+			Refused: "webhook m",
 		})},
 		"a webhook cannot be tried": {
 			refuses: apierrors.NewBadRequest(`admission webhook "m" does not support dry run`), want: observation.Absent[preflight.Write](),

@@ -116,9 +116,19 @@ func (c *Client) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Ask makes sure that the cloud answers, as whoever validates a Machine's spec does.
-func (c *Client) Ask(ctx context.Context) error {
-	request, err := c.request(ctx, "ListInstances", http.MethodGet, "", nil)
+// Ask makes sure that the cloud answers, and has the image if the providerSpec's value names one, as whoever validates a
+// Machine's spec does.
+func (c *Client) Ask(ctx context.Context, providerSpec []byte) error {
+	spec := struct {
+		CloudProviderSpec struct{ Image string }
+	}{}
+	_ = json.Unmarshal(providerSpec, &spec)
+	image := spec.CloudProviderSpec.Image
+	method, path := "ListInstances", "/instances"
+	if image != "" {
+		method, path = "GetImage", "/images/"+url.PathEscape(image)
+	}
+	request, err := c.request(ctx, method, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -131,7 +141,7 @@ func (c *Client) Ask(ctx context.Context) error {
 		return fmt.Errorf("read simcloud's answer: %w", err)
 	}
 	if answer.StatusCode/100 != 2 {
-		return &statusError{method: "ListInstances", code: answer.StatusCode, body: strings.TrimSpace(string(raw))}
+		return &statusError{method: method, code: answer.StatusCode, body: strings.TrimSpace(string(raw))}
 	}
 	return nil
 }
@@ -147,7 +157,11 @@ func (e *statusError) Error() string {
 }
 
 func (c *Client) do(ctx context.Context, method, verb, name string, body *Instance) (*Instance, error) {
-	request, err := c.request(ctx, method, verb, name, body)
+	path := "/instances"
+	if name != "" {
+		path += "/" + url.PathEscape(name)
+	}
+	request, err := c.request(ctx, method, verb, path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -179,15 +193,10 @@ func (c *Client) do(ctx context.Context, method, verb, name string, body *Instan
 	return out, nil
 }
 
-func (c *Client) request(ctx context.Context, method, verb, name string, body *Instance) (*http.Request, error) {
-	address := c.config.Endpoint + "/v1/clusters/" + url.PathEscape(c.config.Cluster) + "/instances"
-	object := name
-	if name != "" {
-		address += "/" + url.PathEscape(name)
-	}
+func (c *Client) request(ctx context.Context, method, verb, path string, body *Instance) (*http.Request, error) {
+	address := c.config.Endpoint + "/v1/clusters/" + url.PathEscape(c.config.Cluster) + path
 	var reader io.Reader
 	if body != nil {
-		object = body.Name
 		raw, err := json.Marshal(body)
 		if err != nil {
 			return nil, fmt.Errorf("%s: encode instance %s: %w", method, body.Name, err)
@@ -196,7 +205,7 @@ func (c *Client) request(ctx context.Context, method, verb, name string, body *I
 	}
 	request, err := http.NewRequestWithContext(ctx, verb, address, reader)
 	if err != nil {
-		return nil, fmt.Errorf("%s: make the request for %s: %w", method, object, err)
+		return nil, fmt.Errorf("%s: make the request for %s: %w", method, path, err)
 	}
 	request.Header.Set("Authorization", "Bearer "+c.config.Token)
 	request.Header.Set("Content-Type", "application/json")

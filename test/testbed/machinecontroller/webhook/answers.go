@@ -13,7 +13,7 @@ import (
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/validationwrapper.go#L47-L71
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/cache/cloudprovidercache.go#L36
 type answers struct {
-	ask   func(context.Context) error
+	ask   asker
 	keep  time.Duration
 	clock clock.PassiveClock
 
@@ -33,7 +33,7 @@ func (a *answers) of(ctx context.Context, providerSpec string) error {
 	if found && a.clock.Since(kept.at) < a.keep {
 		return kept.err
 	}
-	err := a.ask(ctx)
+	err := a.ask(ctx, providerSpec)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

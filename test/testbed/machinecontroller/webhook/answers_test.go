@@ -14,7 +14,7 @@ func TestAnAnswerOfTheCloudIsKeptForFiveMinutes(t *testing.T) {
 	g := NewWithT(t)
 	now, refusal := clocktesting.NewFakePassiveClock(time.Unix(0, 0)), errors.New("simcloud answered 500")
 	var says error
-	kept := &answers{ask: func(context.Context) error { return says }, keep: 5 * time.Minute, clock: now}
+	kept := &answers{ask: func(context.Context, string) error { return says }, keep: 5 * time.Minute, clock: now}
 	says = context.DeadlineExceeded
 	g.Expect(kept.of(t.Context(), "a")).To(MatchError(context.DeadlineExceeded), "which is not kept")
 	says = refusal

@@ -124,7 +124,8 @@ func (o *options) asker() (asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&answers{ask: instances.Ask, keep: o.keep, clock: clock.RealClock{}}).of, nil
+	ask := func(ctx context.Context, providerSpec string) error { return instances.Ask(ctx, []byte(providerSpec)) }
+	return (&answers{ask: ask, keep: o.keep, clock: clock.RealClock{}}).of, nil
 }
 
 func (o *options) client() (client.Client, error) {

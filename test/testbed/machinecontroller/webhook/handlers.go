@@ -47,7 +47,7 @@ func addHandlers(mux *http.ServeMux, external bool, ask asker) {
 func machineHandler(external bool, ask asker) admission.Handler {
 	return mutating(func(ctx context.Context, request admission.Request, machine *unstructured.Unstructured) error {
 		if request.Operation == admissionv1.Create {
-			if err := ask.validate(ctx, machine, "spec", "providerSpec"); err != nil {
+			if err := ask.validate(ctx, machine, "spec", "providerSpec", "value"); err != nil {
 				return err
 			}
 			ctrl.Log.Info("stamped", "machine", request.Name, "externalCloudProvider", external)
@@ -69,7 +69,7 @@ func deploymentHandler(ask asker) admission.Handler {
 		if err := marshalProviderSpec(deployment); err != nil {
 			return err
 		}
-		return ask.validate(ctx, deployment, "spec", "template", "spec", "providerSpec")
+		return ask.validate(ctx, deployment, "spec", "template", "spec", "providerSpec", "value")
 	})
 }
 

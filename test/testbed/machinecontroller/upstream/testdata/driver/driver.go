@@ -36,13 +36,13 @@ func (provider) AddDefaults(_ *zap.SugaredLogger, spec clusterv1alpha1.MachineSp
 	return spec, nil
 }
 
-// Validate fails while the cloud does not answer.
-func (provider) Validate(ctx context.Context, _ *zap.SugaredLogger, _ clusterv1alpha1.MachineSpec) error {
+// Validate fails while the cloud does not answer, or does not have the image.
+func (provider) Validate(ctx context.Context, _ *zap.SugaredLogger, spec clusterv1alpha1.MachineSpec) error {
 	instances, err := cloud.Open(*configFile)
 	if err != nil {
 		return err
 	}
-	return instances.Ask(ctx)
+	return instances.Ask(ctx, spec.ProviderSpec.Value.Raw)
 }
 
 func (provider) Get(

@@ -1,0 +1,84 @@
+package migration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+// refusing has a webhook refuse the first MachineDeployment for so long.
+func refusing(since time.Duration) func(*Observation) {
+	return firstDeployment(func(d *observation.MachineDeployment) {
+		d.Refusal = observation.Refusal{By: "webhook m", Since: ago(since)}
+	})
+}
+
+func TestAWriteThatIsRefused(t *testing.T) {
+	rolled := both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Settled = true }))
+	twice, names := machines(second), "webhook m refuses changes of MachineDeployment kube-system/workers; a dry run shows why"
+	runDecisions(t, map[string]decision{
+		"it does not hold the others up": {
+			given: rolling, when: both(twice, refusing(0)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+			says: []string{"kube-system/builders"},
+		},
+		"it may be accepted soon": {
+			given: rolling, when: refusing(10*time.Minute - time.Second), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{"Waiting for changes to be accepted: " + names},
+		},
+		"a person is called after ten minutes": {
+			given: rolling, when: refusing(10 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"These cannot be rolled: " + names},
+		},
+		"and at once when something else is blocked, too": {
+			given: rolling, when: both(both(twice, refusing(0)), machines(func(m *observation.Machines) { m.Deployments[1].Paused = true })),
+			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"builders is paused", "refuses changes of"},
+		},
+		"what is rolled and needs no write is done": {
+			given: verifying, when: refusing(time.Hour), step: ucv1.StepVerify, action: outcome.ActionRecord,
+		},
+		"what is being rolled needs none either": {
+			given: proving, when: refusing(time.Hour), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
+		},
+		"minReadySeconds that may not be given back does not hold the others up": {
+			given: proving, when: both(both(rolled, twice), refusing(time.Hour)),
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/builders"},
+		},
+		"it is named when the others are done": {
+			given: proving, when: both(rolled, refusing(time.Hour)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{names},
+		},
+		"in a rollback its new Machines are not waited for": {
+			given: turningBack, when: both(refusing(time.Hour), firstDeployment(func(d *observation.MachineDeployment) {
+				d.RestartValue, d.Guard, d.Settled = back, endless(), false
+			})),
+			step: ucv1.StepRollbackRoll, fails: ucv1.BlockedMachinesReason, says: []string{names},
+		},
+		"the canary is made of another one": {
+			given: begun, when: both(twice, refusing(0)), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"a canary of MachineDeployment kube-system/builders"},
+		},
+		"a deleted Cluster gives the others back first": {
+			given: deleted(proving), when: both(both(alone, refusing(0)), machines(func(m *observation.Machines) {
+				second(m)
+				m.Deployments[1].Guard = endless()
+			})),
+			step: ucv1.StepRoll, action: outcome.ActionReturnMinReady, says: []string{"kube-system/builders"},
+		},
+		"and then names it": {
+			given: deleted(proving), when: both(alone, refusing(0)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"The Cluster is being deleted, and " + names},
+		},
+	})
+}
+
+func TestACanaryThatIsMadeStaysWithItsMachineDeployment(t *testing.T) {
+	o := made()
+	both(machines(second), refusing(0))(&o)
+	next := Decide(o, noon()).Next()
+	NewWithT(t).Expect(next).NotTo(HaveField("Why", ContainSubstring("a canary of MachineDeployment kube-system/builders")))
+}

@@ -1,0 +1,84 @@
+package rollout
+
+import (
+	"slices"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+)
+
+// refusalPatience is how long a write may be refused before a person is called: the machine-controller's webhook refuses for five
+// minutes what the cloud did not answer once.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/cache/cloudprovidercache.go#L36
+const refusalPatience = 10 * time.Minute
+
+// noneBlocked holds when nothing is left that only a person can get rolled.
+func noneBlocked(in fleet) outcome.Outcome {
+	blocked := blockedNames(in.view, in.pools)
+	switch {
+	case len(blocked) == 0:
+		return outcome.Holds(ucv1.HoldsReason, "")
+	case len(blocked) == countRefused(in):
+		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for changes to be accepted: ", observation.Names(blocked), ".")
+	}
+	return outcome.Fails(blockedReason(in.pools), "These cannot be rolled: ", observation.Names(blocked), ".")
+}
+
+func blockedNames(view machineView, pools []pool) []observation.Text {
+	var names []observation.Text
+	for _, pool := range pools {
+		if pool.blocked.Words != "" {
+			names = append(names, pool.blocked)
+		}
+	}
+	for _, machine := range orphans(view) {
+		// Not to be made again: the machine-controller boots a Machine with the bootstrap data of its MachineDeployment, and one that
+		// has none waits for good.
+		// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/util/machine.go#L58
+		names = append(names, observation.Say(machine, " has no MachineDeployment; delete it or replace it with a MachineDeployment "+
+			"of one replica"))
+	}
+	return names
+}
+
+// blockedReason singles out the case in which two owners pull at one field.
+func blockedReason(pools []pool) string {
+	if slices.ContainsFunc(pools, func(p pool) bool { return p.conflict }) {
+		return ucv1.MachineDeploymentFieldConflictReason
+	}
+	return ucv1.BlockedMachinesReason
+}
+
+// awaitsWrite says that we have to write it next: it is to be rolled, or what the breaker took is to be given back. In a rollback
+// its Machines do not become available before that.
+func (p *pool) awaitsWrite(view machineView) bool {
+	return p.state == Outdated || p.deployment.MinReadyOurs && !p.deployment.Deleting && (p.done() || view.rollback)
+}
+
+// heedRefusal blocks a pool whose next write is refused. What is rolled stays so.
+func (p *pool) heedRefusal(view machineView) {
+	if p.deployment.Refusal.By == "" || p.blocked.Words != "" || !p.awaitsWrite(view) {
+		return
+	}
+	if !p.done() {
+		p.state = Blocked
+	}
+	p.refused, p.blocked = true, refusalOf(p.deployment)
+}
+
+func refusalOf(d observation.MachineDeployment) observation.Text {
+	return observation.Say(d.Refusal.By+" refuses changes of ", d, "; a dry run shows why")
+}
+
+// countRefused counts those whose write may be accepted without a person.
+func countRefused(in fleet) int {
+	count := 0
+	for _, pool := range in.pools {
+		if pool.refused && in.now.Sub(pool.deployment.Refusal.Since) < refusalPatience {
+			count++
+		}
+	}
+	return count
+}

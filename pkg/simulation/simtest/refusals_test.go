@@ -1,0 +1,79 @@
+package simtest
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
+)
+
+// A webhook that refuses one MachineDeployment holds up no other.
+func TestAMachineDeploymentThatIsRefused(t *testing.T) {
+	t.Parallel()
+	refused := func(canary ucv1.CanaryKind, more ...Intervention) Scenario {
+		return with(func(s *Scenario) {
+			s.Pools = []Pool{{Name: "a", Replicas: 1}, {Name: "b", Replicas: 2}, {Name: "c", Replicas: 3}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = canary }
+			s.Interventions = append([]Intervention{
+				{Name: "refuses a", When: AtStep(ucv1.StepMachineController), Do: func(w *World) { Refuse(w, "a", true) }},
+			}, more...)
+		})
+	}
+	accepts := then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", false) })
+	tests := map[string]scenarioTest{
+		"it is rolled when it is accepted": {scenario: refused(ucv1.CanaryMachine, accepts...), ends: ucv1.StepFinished},
+	}
+	for name, kind := range map[string]ucv1.CanaryKind{
+		"with a canary Machine": ucv1.CanaryMachine, "with a canary MachineDeployment": ucv1.CanaryMachineDeployment, "without a canary": ucv1.NoCanary,
+	} {
+		tests["the others are rolled, and then a person is called, "+name] = scenarioTest{
+			scenario: refused(kind), ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason,
+			says:  []string{"STALLED BlockedMachines: These cannot be rolled: webhook test refuses changes of MachineDeployment kube-system/a;"},
+			never: []string{"creates Machine a-"},
+		}
+	}
+	runScenarios(t, tests)
+}
+
+// What the breaker took of one is not given back: the others are rolled all the same, and it is named when they are done.
+func TestMinReadySecondsThatMayNotBeGivenBack(t *testing.T) {
+	t.Parallel()
+	lowered := func(w *World) bool {
+		for _, d := range w.Machines.Deployments {
+			for _, s := range w.Machines.SetsOf(d) {
+				if d.Restart != "" && s.Restart == "" && s.Replicas == 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	scenario := with(func(s *Scenario) {
+		s.Pools = []Pool{{Name: "a", Replicas: 1}, {Name: "b", Replicas: 2}}
+		s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+		s.Interventions = []Intervention{{Name: "refuses a", When: lowered, Do: func(w *World) { Refuse(w, "a", true) }}}
+	})
+	accepted := scenario
+	accepted.Interventions = append(scenario.Interventions[:1:1],
+		then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", false) })...)
+	runScenarios(t, map[string]scenarioTest{
+		"the others are rolled": {
+			scenario: scenario, ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason,
+			says: []string{"Giving minReadySeconds of MachineDeployment kube-system/b back"},
+		},
+		"it is given back when that is accepted": {scenario: accepted, ends: ucv1.StepFinished},
+	})
+}
+
+// randomRefusals draws whether a webhook refuses one MachineDeployment for a while.
+func randomRefusals(rng *rand.Rand, s *Scenario) {
+	if len(s.Pools) == 0 || rng.IntN(3) > 0 {
+		return
+	}
+	pool := &s.Pools[rng.IntN(len(s.Pools))]
+	pool.RefusedAfter = time.Duration(rng.IntN(600)) * simulation.Tick
+	pool.RefusedFor = time.Duration(1+rng.IntN(1200)) * simulation.Tick
+	s.MaxTicks = max(s.MaxTicks, 6000)
+}
