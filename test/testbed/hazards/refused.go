@@ -20,7 +20,6 @@ import (
 func refusedGroup(options bed.UserClusterOptions) Group {
 	return Group{
 		Name: "refused", Options: options, Pools: map[string]int32{"workers": 1},
-		Spec: func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.CanaryMachine },
 		Hazards: []Hazard{{
 			Name: "A MachineDeployment whose image is gone", ID: "MachineDeploymentRefused", Severity: blocking,
 			Objects: []string{"MachineDeployment kube-system/dated"}, Stage: date, Happens: heldBack,
@@ -81,8 +80,8 @@ func heldBack(ctx context.Context, p *Play) (string, error) {
 	if err := p.untilGone(ctx, dated); err != nil {
 		return "", err
 	}
-	return "The webhook refused the canary and every change of it, so that the other MachineDeployment was rolled first, and step " +
-		"Roll waited with its name. When the cloud had the image again, it was rolled, too.", nil
+	return "The webhook refused every change of it. The other MachineDeployment was rolled, and step Roll waited with the name of this " +
+		"one. When the cloud had the image again, it was rolled, too.", nil
 }
 
 // machineOf a MachineDeployment of one replica that is not being rolled.
