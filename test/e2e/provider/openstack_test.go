@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,8 +27,8 @@ import (
 )
 
 const (
-	cluster = "alpha"
-	program = "openstack-cloud-controller-manager"
+	cluster, oldCluster = "alpha", "beta"
+	program             = "openstack-cloud-controller-manager"
 	// busy is how long the cloud takes for a change of a load balancer.
 	busy = time.Second
 	// internal is how both providers are asked for a load balancer without a floating IP.
@@ -36,15 +37,15 @@ const (
 
 var _ = Describe("OpenStack with its own KCM and CCM", Ordered, Label("openstack"), func() {
 	testbed := suite.NewTestbed()
-	cloud := openstack.Start(false)
-	options := bed.UserClusterOptions{Name: cluster, KCMFlags: []string{"--cluster-name=prod"}, Cloud: &bed.OtherCloud{
-		Provider: "openstack", Conf: conf(cloud), ProviderID: func(i simcloud.Instance) string { return "openstack:///" + serverID(i) },
-	}}
+	cloud, old := openstack.Start(false), openstack.Start(false)
 
 	BeforeAll(func(ctx SpecContext) {
-		DeferCleanup(cloud.Close)
-		cloud.SettleAfter(busy)
-		cloud.ServeFrom(func() []openstack.Server { return servers(testbed.Bed) })
+		old.WithoutTags()
+		for name, one := range map[string]*openstack.Cloud{cluster: cloud, oldCluster: old} {
+			DeferCleanup(one.Close)
+			one.SettleAfter(busy)
+			one.ServeFrom(func() []openstack.Server { return servers(testbed.Bed, name) })
+		}
 		programs, _ := suite.BedOptions("provider/openstack")
 		programs.ManagementBinDir = filepath.Join(programs.BinDir, bed.ManagementName)
 		testbed.Start(ctx, programs)
@@ -52,22 +53,59 @@ var _ = Describe("OpenStack with its own KCM and CCM", Ordered, Label("openstack
 
 	testbed.Stories.It("is migrated, and goes on with the load balancers that there are", func(ctx context.Context, s *suite.Scene) {
 		expectProgram(s, programs(testbed))
-		u, err := testbed.AddUserCluster(options)
-		s.Expect(err).NotTo(HaveOccurred())
-		defer func() { _ = testbed.RemoveUserCluster(u) }()
-		w := &world{testbed: testbed, cloud: cloud, cluster: u}
+		w, remove := begin(s, testbed, cloud, cluster)
+		defer remove()
 		w.furnish(ctx, s)
 		before := w.balancers(ctx, s)
 		testbed.Installed(ctx, s)
-		w.migrate(ctx, s)
-		w.expectKept(ctx, s, before)
+		w.mirror(ctx, s)
+		w.migrate(ctx, s, func(c *ucv1.Cluster) { c.Spec.Cloud.LoadBalancers = ucv1.RenameLoadBalancers })
+		w.awaitRenamed(ctx, s)
+		w.expectKept(ctx, s, before, ccmNames)
 		w.expectInitialized(ctx, s)
 		w.expectOneAtATime(s)
 		w.expectNewAndDeleted(ctx, s)
 		testbed.ExpectNothingForbidden(s)
 		testbed.ExpectGoodVerdicts(s)
 	})
+
+	testbed.Stories.It("is migrated without tags of Octavia, and its CCM refuses load balancers until they are renamed",
+		func(ctx context.Context, s *suite.Scene) {
+			w, remove := begin(s, testbed, old, oldCluster)
+			defer remove()
+			w.furnish(ctx, s)
+			before := w.balancers(ctx, s)
+			testbed.Installed(ctx, s)
+			w.mirror(ctx, s)
+			w.migrate(ctx, s, func(c *ucv1.Cluster) {
+				c.Spec.Preflight.Accept = []ucv1.AcceptedFinding{{ID: "LoadBalancerRefused", Reason: "they are renamed later"}}
+			})
+			for name := range before {
+				s.Expect(w.said(ctx, s, name, "SyncLoadBalancerFailed")).To(ContainElement(
+					ContainSubstring("shared load balancer is only supported with the tag feature")), "of %s", name)
+			}
+			w.expectKept(ctx, s, before, func(was balancer, _ string) string { return was.name })
+
+			w.testbed.Patch(ctx, s, w.cluster, `{"spec":{"cloud":{"loadBalancers":"Rename"}}}`)
+			w.awaitRenamed(ctx, s)
+			w.expectKept(ctx, s, before, ccmNames)
+			w.expectAccepted(ctx, s, "web")
+			w.expectNewAndDeleted(ctx, s)
+		})
 })
+
+// ccmNames are those that the CCM gives.
+func ccmNames(_ balancer, service string) string { return "kube_service_prod_default_" + service }
+
+// begin a user cluster of that cloud.
+func begin(s *suite.Scene, testbed *suite.Testbed, cloud *openstack.Cloud, name string) (w *world, remove func()) {
+	GinkgoHelper()
+	u, err := testbed.AddUserCluster(bed.UserClusterOptions{Name: name, KCMFlags: []string{"--cluster-name=prod"}, Cloud: &bed.OtherCloud{
+		Provider: "openstack", Conf: conf(cloud), ProviderID: func(i simcloud.Instance) string { return "openstack:///" + serverID(i) },
+	}})
+	s.Expect(err).NotTo(HaveOccurred())
+	return &world{testbed: testbed, cloud: cloud, cluster: u}, func() { _ = testbed.RemoveUserCluster(u) }
+}
 
 func programs(testbed *suite.Testbed) string { return testbed.Options().BinDir }
 
@@ -106,9 +144,9 @@ func serverID(instance simcloud.Instance) string {
 	return "5e2be200-0000-4000-8000-" + fmt.Sprintf("%012s", number)
 }
 
-func servers(b *bed.Bed) []openstack.Server {
+func servers(b *bed.Bed, name string) []openstack.Server {
 	var all []openstack.Server
-	for _, instance := range b.Cloud.Snapshot(cluster).Instances {
+	for _, instance := range b.Cloud.Snapshot(name).Instances {
 		all = append(all, openstack.Server{
 			ID: serverID(instance), Name: instance.Name, Address: instance.Addresses[0], Zone: instance.Zone,
 			Stopped: instance.State != simcloud.Running,
@@ -170,37 +208,76 @@ func (w *world) balancers(ctx context.Context, s *suite.Scene) map[string]balanc
 	return found
 }
 
-// migrate the cluster, and have the load balancers renamed.
-func (w *world) migrate(ctx context.Context, s *suite.Scene) {
+// mirror of the CCM, as the catalogue has its image.
+func (w *world) mirror(ctx context.Context, s *suite.Scene) {
 	GinkgoHelper()
 	profile := &ucv1.ProviderProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}}
 	profile.Spec = ucv1.ProviderProfileSpec{ProviderName: "openstack", Mirrors: []ucv1.ImageMirror{{
 		Source: "registry.k8s.io/provider-os/" + program, Mirror: "registry.example/" + program,
 	}}}
-	s.Expect(w.testbed.Client.Create(ctx, profile)).To(Succeed())
+	if err := w.testbed.Client.Create(ctx, profile); !apierrors.IsAlreadyExists(err) {
+		s.Expect(err).NotTo(HaveOccurred())
+	}
+}
+
+// migrate the cluster.
+func (w *world) migrate(ctx context.Context, s *suite.Scene, change func(*ucv1.Cluster)) {
+	GinkgoHelper()
 	made := w.cluster.NewCluster(false)
-	made.Spec.Cloud.LoadBalancers = ucv1.RenameLoadBalancers
+	change(made)
 	s.Expect(w.testbed.Client.Create(ctx, made)).To(Succeed())
 	go registerDrivers(ctx, w.cluster.Client)
 	w.flipped = time.Now()
 	w.testbed.Flip(ctx, s, w.cluster)
 	w.testbed.WaitForCluster(ctx, s, w.cluster, "is migrated", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
+	s.Logf("migrated after %s", time.Since(w.flipped).Round(time.Second))
+}
+
+func (w *world) awaitRenamed(ctx context.Context, s *suite.Scene) {
+	GinkgoHelper()
 	w.testbed.WaitForCluster(ctx, s, w.cluster, "has its load balancers renamed", func(c *ucv1.Cluster) string {
 		if c.Status.RenamedLoadBalancers == nil || c.Status.Step != ucv1.StepFinished {
 			return string(c.Status.Step)
 		}
 		return ""
 	})
-	s.Logf("finished after %s", time.Since(w.flipped).Round(time.Second))
 }
 
-// expectKept: the same load balancers under the CCM's names, in front of the new Nodes.
-func (w *world) expectKept(ctx context.Context, s *suite.Scene, before map[string]balancer) {
+// said are the messages of a Service's events with that reason.
+func (w *world) said(ctx context.Context, s *suite.Scene, service, reason string) []string {
+	GinkgoHelper()
+	list := &corev1.EventList{}
+	s.Expect(w.cluster.Client.List(ctx, list, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
+	var messages []string
+	for _, event := range list.Items {
+		if event.InvolvedObject.Name == service && event.Reason == reason {
+			messages = append(messages, event.Message)
+		}
+	}
+	return messages
+}
+
+// expectAccepted: a change of a Service is carried out.
+func (w *world) expectAccepted(ctx context.Context, s *suite.Scene, name string) {
+	GinkgoHelper()
+	service := bed.LoadBalancer(name)
+	s.Expect(w.cluster.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+	before := service.DeepCopy()
+	service.Spec.Ports[0].Port = 81
+	s.Expect(w.cluster.Client.Patch(ctx, service, client.MergeFrom(before))).To(Succeed())
+	s.Eventually(func() []int { return w.cloud.ListenerPorts() }).
+		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(ConsistOf(80, 81))
+}
+
+// expectKept: the same load balancers under these names, in front of the new Nodes.
+func (w *world) expectKept(
+	ctx context.Context, s *suite.Scene, before map[string]balancer, named func(was balancer, service string) string,
+) {
 	GinkgoHelper()
 	after := w.balancers(ctx, s)
 	s.Expect(before).To(HaveLen(2))
 	for name, was := range before {
-		s.Expect(after[name]).To(Equal(balancer{id: was.id, name: "kube_service_prod_default_" + name, address: was.address}))
+		s.Expect(after[name]).To(Equal(balancer{id: was.id, name: named(was, name), address: was.address}))
 	}
 	s.Expect(w.cloud.LoadBalancers()).To(HaveLen(2))
 	s.Eventually(func(g Gomega) {

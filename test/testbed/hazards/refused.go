@@ -80,8 +80,8 @@ func heldBack(ctx context.Context, p *Play) (string, error) {
 	if err := p.untilGone(ctx, dated); err != nil {
 		return "", err
 	}
-	return "The webhook refused every change of it. The other MachineDeployment was rolled, and step Roll waited with the name of this " +
-		"one. When the cloud had the image again, it was rolled, too.", nil
+	return "The webhook refused every change of it. The other MachineDeployment was rolled, and step Roll waited with the name of " +
+		"this one. When the cloud had the image again, it was rolled, too.", nil
 }
 
 // machineOf a MachineDeployment of one replica that is not being rolled.

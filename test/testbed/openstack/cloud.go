@@ -45,7 +45,9 @@ type Cloud struct {
 	log     []Call
 	// answers are statuses that calls get instead of what they ask for, by "METHOD path".
 	answers map[string]int
-	server  *httptest.Server
+	// old says that Octavia is from before it had tags.
+	old    bool
+	server *httptest.Server
 }
 
 // Start a cloud on the loopback interface, with TLS or without; the caller closes it.

@@ -69,6 +69,18 @@ func (c *Cloud) LoadBalancers() []LoadBalancer {
 	return all
 }
 
+// ListenerPorts are those on which its load balancers listen.
+func (c *Cloud) ListenerPorts() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ports []int
+	for _, listener := range c.look(listeners) {
+		port, _ := listener["protocol_port"].(float64)
+		ports = append(ports, int(port))
+	}
+	return ports
+}
+
 // Names of its load balancers, by ID.
 func (c *Cloud) Names() map[string]string {
 	names := map[string]string{}
@@ -157,6 +169,14 @@ func (c *Cloud) part(many, one string, made func(*Cloud, object)) kind {
 	}
 }
 
+// WithoutTags makes Octavia one of before its API 2.5, which has no tags.
+// https://docs.openstack.org/api-ref/load-balancer/v2/ (API versions)
+func (c *Cloud) WithoutTags() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.old = true
+}
+
 // makeBalancer with what a client asks for at once, as Octavia does since its API 2.0 ("fully populated").
 func (c *Cloud) makeBalancer(made object) int {
 	id := made.text("id")
@@ -168,7 +188,10 @@ func (c *Cloud) makeBalancer(made object) int {
 	}
 	made["vip_address"], made["vip_port_id"], made["vip_subnet_id"] = address, port["id"], Subnet
 	made["vip_network_id"], made["provider"], made["operating_status"] = network, "amphora", "ONLINE"
-	if made["tags"] == nil {
+	switch {
+	case c.old && made["tags"] != nil:
+		return http.StatusBadRequest
+	case !c.old && made["tags"] == nil:
 		made["tags"] = []string{}
 	}
 	populated := made["listeners"]
@@ -313,8 +336,14 @@ func (c *Cloud) changeMembers(then func(w http.ResponseWriter, r *http.Request, 
 
 // octaviaVersions are asked for before anything else.
 func (c *Cloud) octaviaVersions(w http.ResponseWriter, _ *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	current := "v2.27"
+	if c.old {
+		current = "v2.4"
+	}
 	self := []map[string]string{{"rel": "self", "href": c.server.URL + strings.TrimSuffix(octavia, "lbaas/")}}
 	write(w, http.StatusOK, map[string]any{"versions": []map[string]any{
-		{"id": "v2.0", "status": "SUPPORTED", "links": self}, {"id": "v2.27", "status": "CURRENT", "links": self},
+		{"id": "v2.0", "status": "SUPPORTED", "links": self}, {"id": current, "status": "CURRENT", "links": self},
 	}})
 }
