@@ -18,9 +18,21 @@ func refusing(since time.Duration) func(*Observation) {
 	})
 }
 
+const refusedNames = "webhook m refuses changes of MachineDeployment kube-system/workers; a dry run shows why"
+
+// rolledAlone has one MachineDeployment, which is rolled.
+func rolledAlone(o *Observation) {
+	both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Settled = true }))(o)
+}
+
+// ofCanary: it was a canary that was refused.
+func ofCanary(o *Observation) {
+	firstDeployment(func(d *observation.MachineDeployment) { d.Refusal.OfCanary = true })(o)
+}
+
+func twice(o *Observation) { machines(second)(o) }
+
 func TestAWriteThatIsRefused(t *testing.T) {
-	rolled := both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Settled = true }))
-	twice, names := machines(second), "webhook m refuses changes of MachineDeployment kube-system/workers; a dry run shows why"
 	runDecisions(t, map[string]decision{
 		"it does not hold the others up": {
 			given: rolling, when: both(twice, refusing(0)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
@@ -28,16 +40,21 @@ func TestAWriteThatIsRefused(t *testing.T) {
 		},
 		"it may be accepted soon": {
 			given: rolling, when: refusing(10*time.Minute - time.Second), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
-			says: []string{"Waiting for changes to be accepted: " + names},
+			says: []string{"Waiting for changes to be accepted: " + refusedNames},
 		},
 		"a person is called after ten minutes": {
 			given: rolling, when: refusing(10 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
-			says: []string{"These cannot be rolled: " + names},
+			says: []string{"These cannot be rolled: " + refusedNames},
 		},
 		"and at once when something else is blocked, too": {
 			given: rolling, when: both(both(twice, refusing(0)), machines(func(m *observation.Machines) { m.Deployments[1].Paused = true })),
 			step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{"builders is paused", "refuses changes of"},
 		},
+	})
+}
+
+func TestARefusalOfWhatIsRolled(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"what is rolled and needs no write is done": {
 			given: verifying, when: refusing(time.Hour), step: ucv1.StepVerify, action: outcome.ActionRecord,
 		},
@@ -45,23 +62,50 @@ func TestAWriteThatIsRefused(t *testing.T) {
 			given: proving, when: refusing(time.Hour), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
 		},
 		"minReadySeconds that may not be given back does not hold the others up": {
-			given: proving, when: both(both(rolled, twice), refusing(time.Hour)),
+			given: proving, when: both(both(rolledAlone, twice), refusing(time.Hour)),
 			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/builders"},
 		},
 		"it is named when the others are done": {
-			given: proving, when: both(rolled, refusing(time.Hour)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
-			says: []string{names},
+			given: proving, when: both(rolledAlone, refusing(time.Hour)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"These are rolled and serve, but their minReadySeconds cannot be given back: " + refusedNames},
 		},
 		"in a rollback its new Machines are not waited for": {
 			given: turningBack, when: both(refusing(time.Hour), firstDeployment(func(d *observation.MachineDeployment) {
 				d.RestartValue, d.Guard, d.Settled = back, endless(), false
 			})),
-			step: ucv1.StepRollbackRoll, fails: ucv1.BlockedMachinesReason, says: []string{names},
+			step: ucv1.StepRollbackRoll, fails: ucv1.BlockedMachinesReason, says: []string{refusedNames},
 		},
+	})
+}
+
+func TestARefusedCanary(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"the canary is made of another one": {
 			given: begun, when: both(twice, refusing(0)), step: ucv1.StepRoll, action: outcome.ActionRecord,
 			says: []string{"a canary of MachineDeployment kube-system/builders"},
 		},
+		"a canary that is refused is of another one, too": {
+			given: begun, when: both(both(twice, refusing(0)), ofCanary), step: ucv1.StepRoll, action: outcome.ActionRecord,
+			says: []string{"a canary of MachineDeployment kube-system/builders"},
+		},
+		"where all canaries are refused, a person is called": {
+			given: begun, when: both(refusing(time.Hour), ofCanary), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"webhook m refuses a canary Machine like those of MachineDeployment kube-system/workers"},
+		},
+		"what was refused of a canary says nothing when none is asked for": {
+			given: begun, when: both(both(refusing(time.Hour), ofCanary), func(o *Observation) {
+				o.Cluster.Spec.Rollout.Canary = ucv1.NoCanary
+			}),
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment,
+		},
+		"nor of minReadySeconds": {
+			given: proving, when: both(both(alone, refusing(time.Hour)), ofCanary), step: ucv1.StepRoll, action: outcome.ActionReturnMinReady,
+		},
+	})
+}
+
+func TestADeletedClusterAndARefusal(t *testing.T) {
+	runDecisions(t, map[string]decision{
 		"a deleted Cluster gives the others back first": {
 			given: deleted(proving), when: both(both(alone, refusing(0)), machines(func(m *observation.Machines) {
 				second(m)
@@ -69,9 +113,20 @@ func TestAWriteThatIsRefused(t *testing.T) {
 			})),
 			step: ucv1.StepRoll, action: outcome.ActionReturnMinReady, says: []string{"kube-system/builders"},
 		},
-		"and then names it": {
-			given: deleted(proving), when: both(alone, refusing(0)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
-			says: []string{"The Cluster is being deleted, and " + names},
+		"it waits for what is being rolled before it refusedNames it": {
+			given: deleted(proving), when: both(both(rolledAlone, refusing(time.Hour)), machines(func(m *observation.Machines) {
+				second(m)
+				m.Deployments[1].RestartValue = generation
+			})),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason, says: []string{"Waiting for the Machines of"},
+		},
+		"and then waits ten minutes, too": {
+			given: deleted(proving), when: both(rolledAlone, refusing(time.Minute)), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{"Waiting for changes to be accepted: " + refusedNames},
+		},
+		"and refusedNames it then": {
+			given: deleted(proving), when: both(rolledAlone, refusing(time.Hour)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"The Cluster is being deleted, and " + refusedNames},
 		},
 	})
 }

@@ -100,6 +100,8 @@ type Refusal struct {
 	// By whom, as "webhook NAME"; empty: nothing is refused. Since when, as far as this process knows.
 	By    string
 	Since time.Time
+	// OfCanary says that a canary like it was refused, and not a change of its own.
+	OfCanary bool
 }
 
 // Guard is how a MachineDeployment stands with the breaker, and with the canary.

@@ -14,25 +14,44 @@ import (
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/cloudprovider/cache/cloudprovidercache.go#L36
 const refusalPatience = 10 * time.Minute
 
-// noneBlocked holds when nothing is left that only a person can get rolled.
+// noneBlocked holds when nothing is left that only a person can get rolled, or given back.
 func noneBlocked(in fleet) outcome.Outcome {
-	blocked := blockedNames(in.view, in.pools)
+	rolled, left := []pool{}, []pool{}
+	for _, pool := range in.pools {
+		if pool.done() {
+			rolled = append(rolled, pool)
+		} else {
+			left = append(left, pool)
+		}
+	}
+	if out := noneIn(in, left, orphanNames(in.view), "These cannot be rolled: "); !out.Holds {
+		return out
+	}
+	return noneIn(in, rolled, nil, "These are rolled and serve, but their minReadySeconds cannot be given back: ")
+}
+
+// noneIn some pools is blocked, and there is nothing else. What is refused may be accepted soon, without a person.
+func noneIn(in fleet, pools []pool, others []observation.Text, what string) outcome.Outcome {
+	var blocked []observation.Text
+	soon := len(others) == 0
+	for _, pool := range pools {
+		if pool.blocked.Words != "" {
+			blocked = append(blocked, pool.blocked)
+			soon = soon && pool.refused && in.now.Sub(pool.deployment.Refusal.Since) < refusalPatience
+		}
+	}
+	blocked = append(blocked, others...)
 	switch {
 	case len(blocked) == 0:
 		return outcome.Holds(ucv1.HoldsReason, "")
-	case len(blocked) == countRefused(in):
+	case soon:
 		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for changes to be accepted: ", observation.Names(blocked), ".")
 	}
-	return outcome.Fails(blockedReason(in.pools), "These cannot be rolled: ", observation.Names(blocked), ".")
+	return outcome.Fails(blockedReason(in.pools), what, observation.Names(blocked), ".")
 }
 
-func blockedNames(view machineView, pools []pool) []observation.Text {
+func orphanNames(view machineView) []observation.Text {
 	var names []observation.Text
-	for _, pool := range pools {
-		if pool.blocked.Words != "" {
-			names = append(names, pool.blocked)
-		}
-	}
 	for _, machine := range orphans(view) {
 		// Not to be made again: the machine-controller boots a Machine with the bootstrap data of its MachineDeployment, and one that
 		// has none waits for good.
@@ -57,9 +76,11 @@ func (p *pool) awaitsWrite(view machineView) bool {
 	return p.state == Outdated || p.deployment.MinReadyOurs && !p.deployment.Deleting && (p.done() || view.rollback)
 }
 
-// heedRefusal blocks a pool whose next write is refused. What is rolled stays so.
+// heedRefusal blocks a pool whose next write is refused. What is rolled stays so. That a canary like it is refused matters while
+// there is to be one.
 func (p *pool) heedRefusal(view machineView) {
-	if p.deployment.Refusal.By == "" || p.blocked.Words != "" || !p.awaitsWrite(view) {
+	refusal := p.deployment.Refusal
+	if refusal.By == "" || p.blocked.Words != "" || !p.awaitsWrite(view) || refusal.OfCanary && !view.canaryDue {
 		return
 	}
 	if !p.done() {
@@ -69,16 +90,8 @@ func (p *pool) heedRefusal(view machineView) {
 }
 
 func refusalOf(d observation.MachineDeployment) observation.Text {
-	return observation.Say(d.Refusal.By+" refuses changes of ", d, "; a dry run shows why")
-}
-
-// countRefused counts those whose write may be accepted without a person.
-func countRefused(in fleet) int {
-	count := 0
-	for _, pool := range in.pools {
-		if pool.refused && in.now.Sub(pool.deployment.Refusal.Since) < refusalPatience {
-			count++
-		}
+	if d.Refusal.OfCanary {
+		return observation.Say(d.Refusal.By+" refuses a canary Machine like those of ", d, "; a dry run shows why")
 	}
-	return count
+	return observation.Say(d.Refusal.By+" refuses changes of ", d, "; a dry run shows why")
 }

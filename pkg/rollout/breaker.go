@@ -120,7 +120,7 @@ func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 func giveBack(in fleet) (outcome.Outcome, bool) {
 	for _, pool := range in.pools {
 		d := pool.deployment
-		if !d.Deleting && d.MinReadyOurs && !d.Paused && d.Refusal.By == "" && mayReturn(in, pool) {
+		if keepsOurs(d) && !d.Paused && !changeRefused(d) && mayReturn(in, pool) {
 			return returnMinReady(in.input, d, "no more Machines of it are replaced"), true
 		}
 	}
@@ -153,23 +153,41 @@ func returnMinReady(in input, d observation.MachineDeployment, because string) o
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
 func returnAll(in fleet) (outcome.Outcome, bool) {
-	var held []observation.Text
 	for _, pool := range in.pools {
-		d := pool.deployment
-		switch {
-		case d.Deleting || !d.MinReadyOurs:
-		case d.Paused:
-			held = append(held, observation.Say(d, " is paused in the middle of its roll; unpause it"))
-		case d.Refusal.By != "":
-			held = append(held, refusalOf(d))
-		case pool.state != Rolling:
+		if d := pool.deployment; keepsOurs(d) && !d.Paused && !changeRefused(d) && pool.state != Rolling {
 			return returnMinReady(in.input, d, "the Cluster goes"), true
 		}
 	}
-	if len(held) > 0 {
-		return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", observation.Names(held)), true
-	}
 	return outcome.Outcome{}, false
+}
+
+// keptBack is what a deleted Cluster cannot give back; it comes behind what is still being rolled.
+func keptBack(in fleet) (outcome.Outcome, bool) {
+	var kept []observation.Text
+	soon := true
+	for _, pool := range in.pools {
+		switch d := pool.deployment; {
+		case !keepsOurs(d) || in.facts.RollGeneration == "":
+		case d.Paused:
+			kept, soon = append(kept, observation.Say(d, " is paused in the middle of its roll; unpause it")), false
+		case changeRefused(d):
+			kept, soon = append(kept, refusalOf(d)), soon && in.now.Sub(d.Refusal.Since) < refusalPatience
+		}
+	}
+	switch {
+	case len(kept) == 0:
+		return outcome.Outcome{}, false
+	case soon:
+		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for changes to be accepted: ", observation.Names(kept)), true
+	}
+	return outcome.Fails(ucv1.BlockedMachinesReason, "The Cluster is being deleted, and ", observation.Names(kept)), true
+}
+
+func keepsOurs(d observation.MachineDeployment) bool { return !d.Deleting && d.MinReadyOurs }
+
+// changeRefused: what is refused of a canary says nothing of a change.
+func changeRefused(d observation.MachineDeployment) bool {
+	return d.Refusal.By != "" && !d.Refusal.OfCanary
 }
 
 // noteGuarded notes one whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.

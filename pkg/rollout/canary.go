@@ -14,8 +14,13 @@ import (
 
 // canaryWanted: while something is left to be rolled that has Machines, and none was proven.
 func canaryWanted(in fleet) bool {
-	return canaryKind(in.input) == ucv1.CanaryMachine && !in.back() && in.o.Cluster.DeletionTimestamp.IsZero() &&
-		(in.facts.Canary == nil || in.facts.Canary.ProvenAt == nil) && slices.ContainsFunc(in.pools, needsCanary)
+	return canaryDue(in.input) && slices.ContainsFunc(in.pools, needsCanary)
+}
+
+// canaryDue: one is asked for, and none was proven.
+func canaryDue(in input) bool {
+	return canaryKind(in) == ucv1.CanaryMachine && !in.back() && in.o.Cluster.DeletionTimestamp.IsZero() &&
+		(in.facts.Canary == nil || in.facts.Canary.ProvenAt == nil)
 }
 
 func needsCanary(pool pool) bool {
@@ -176,7 +181,7 @@ func createCanary(in fleet, plan outcome.CanaryPlan, balanced bool) outcome.Outc
 	fact := in.facts.Canary
 	at := slices.IndexFunc(in.pools, func(pool pool) bool { return pool.name() == fact.MachineDeployment })
 	_, made := in.o.Machines.Value().Split()
-	if at < 0 || in.pools[at].refused && len(made.Deployments) == 0 {
+	if at < 0 || len(made.Deployments) == 0 && !needsCanary(in.pools[at]) {
 		return beginCanary(in, nil, fact.Attempt)
 	}
 	out := outcome.Does(outcome.Action{

@@ -30,5 +30,8 @@ func leave(in input) (outcome.Outcome, bool) {
 	if rolling := waitingPools(fleet); len(rolling) > 0 {
 		return outcome.Waits(ucv1.WaitingForMachinesReason, "Waiting for the Machines of ", observation.Names(rolling), "."), true
 	}
+	if out, kept := keptBack(fleet); kept {
+		return out, true
+	}
 	return removeCanary(fleet)
 }

@@ -22,6 +22,8 @@ type machineView struct {
 	rollback  bool
 	startedAt time.Time
 	external  string
+	// canaryDue says that a canary Machine is to be proven before anything is rolled.
+	canaryDue bool
 }
 
 // viewOf has the facts as they are now; what is seen does not change within a pass.
@@ -32,6 +34,7 @@ func viewOf(in input) machineView {
 	}
 	v := machineView{
 		seenMachines: *in.seen.machines, generation: in.facts.RollGeneration, rolled: in.facts.RolledMachineDeployments,
+		canaryDue: canaryDue(in),
 	}
 	if breaker := in.o.Cluster.Status.Breaker; breaker != nil {
 		v.guarded = breaker.Guarded // Not what this pass is about to take.

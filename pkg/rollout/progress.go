@@ -58,10 +58,10 @@ func countPools(pools []pool) ucv1.ProgressCount {
 	for _, pool := range pools {
 		count.Total++
 		switch {
-		case pool.blocked.Words != "":
-			count.Blocked++
 		case pool.done():
 			count.UpToDate++
+		case pool.blocked.Words != "":
+			count.Blocked++
 		}
 	}
 	return count

@@ -106,7 +106,7 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 		if d == nil {
 			continue
 		}
-		if d.version() != action.VersionOf(object) || !c.writes(d) {
+		if d.version() != action.VersionOf(object) || !c.writes(d, false) {
 			done = false // Each is tried.
 			continue
 		}

@@ -45,7 +45,7 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 // since it was looked at.
 func (c *Controller) returnMinReady(action outcome.Action) bool {
 	d := c.world.Machines.deployment(action.Objects[0].UID)
-	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d) {
+	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, false) {
 		return false
 	}
 	d.takeGuard(action)

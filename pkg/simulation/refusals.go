@@ -70,14 +70,14 @@ type refusal struct {
 	askedAt time.Time
 }
 
-// writes says whether a write of ours about a MachineDeployment is accepted.
-func (c *Controller) writes(d *MachineDeployment) bool {
+// writes says whether a write of ours about a MachineDeployment is accepted, or a canary like it.
+func (c *Controller) writes(d *MachineDeployment, ofCanary bool) bool {
 	if !c.world.Machines.refuses(d) {
 		delete(c.refusals, d.UID)
 		return true
 	}
-	noted := refusal{observation.Refusal{By: "webhook test", Since: c.world.Now}, d.version(), c.world.Now}
-	if before, known := c.refusals[d.UID]; known {
+	noted := refusal{observation.Refusal{By: "webhook test", Since: c.world.Now, OfCanary: ofCanary}, d.version(), c.world.Now}
+	if before, known := c.refusals[d.UID]; known && before.OfCanary == ofCanary {
 		noted.Since = before.Since
 	}
 	c.refusals[d.UID] = noted
@@ -93,7 +93,7 @@ func (c *Controller) observeMachines() observation.Observed[observation.Machines
 			continue
 		}
 		if noted.version != d.version() || c.world.Now.Sub(noted.askedAt) >= askedAgain {
-			c.writes(d)
+			c.writes(d, noted.OfCanary)
 		}
 	}
 	shown := seen.Value().Deployments

@@ -104,7 +104,7 @@ func kubelets() []mutant {
 func troubles() []mutant {
 	const rule = "6 visible"
 	return []mutant{
-		ofRollout(rule, "standalone Machines are overlooked", "blockedNames", ranges("MachineDeployment", "[:0]")),
+		ofRollout(rule, "standalone Machines are overlooked", "orphanNames", ranges("MachineDeployment", "[:0]")),
 		ofRollout(rule, "paused MachineDeployments count as done", "judgePool", does("unpause", "pl.state = Done")),
 		ofRollout(rule, "Nodes without a Machine are overlooked", "nodeProblem", returns("acceptNodes", `""`)),
 		ofRollout(rule, "deletions may take forever", "machineView.late", does("DeletingSince", "return false")),

@@ -51,5 +51,5 @@ func (g Group) blocking() []Hazard {
 // Groups are all that there are. A new hazard is an element of one of their lists, or a group of its own where it does not get on
 // with the others. Those that take longest come first.
 func Groups() []Group {
-	return slices.Concat(machineGroups(), controlPlaneGroups(), cloudGroups(), nodeGroups(), accessGroups())
+	return slices.Concat(machineGroups(), admissionGroups(), controlPlaneGroups(), cloudGroups(), nodeGroups(), accessGroups())
 }

@@ -54,7 +54,6 @@ func machineGroups() []Group {
 				},
 			},
 		},
-		refusedGroup(one),
 		{
 			Name: "pets", Options: one,
 			Hazards: []Hazard{

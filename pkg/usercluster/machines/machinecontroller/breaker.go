@@ -27,7 +27,7 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
 	}
-	return changing("roll", ref, a.try(ctx, ref, version, func(ctx context.Context, c client.Client, version string) error {
+	return changing("roll", ref, a.try(ctx, ref, version, false, func(ctx context.Context, c client.Client, version string) error {
 		return c.Apply(ctx, oursOf(ref, version, action), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 	}))
 }

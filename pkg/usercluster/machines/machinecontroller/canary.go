@@ -21,20 +21,21 @@ import (
 const controllerLabel = "machine.k8s.io/controller"
 
 // CreateCanary implements machines.API.
-func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) ([]corev1.Taint, error) {
-	source := &unstructured.Unstructured{}
-	source.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
-	if err := a.client.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, source); err != nil {
-		return nil, fmt.Errorf("read it: %w", err)
-	}
-	deployment, err := canaryDeployment(source)
-	if err != nil {
-		return nil, err
-	}
-	err = a.try(ctx, target, source.GetResourceVersion(), func(ctx context.Context, c client.Client, _ string) error {
+func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) (taints []corev1.Taint, err error) {
+	err = a.try(ctx, target, "", true, func(ctx context.Context, c client.Client, _ string) error {
+		source := &unstructured.Unstructured{}
+		source.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
+		if err := c.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, source); err != nil {
+			return fmt.Errorf("read it: %w", err)
+		}
+		deployment, err := canaryDeployment(source)
+		if err != nil {
+			return err
+		}
+		taints = taintsOf(source)
 		return machines.CreateMissing(ctx, c, deployment)
 	})
-	return taintsOf(source), err
+	return taints, err
 }
 
 // taintsOf the Nodes of a MachineDeployment.

@@ -2,7 +2,9 @@ package machinecontroller
 
 import (
 	"context"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,11 +15,11 @@ import (
 )
 
 // askedAgain is when a write that was refused is asked about again although its MachineDeployment did not change: it is the cloud
-// that may have.
+// that may have. So old may a refusal be, also when a person is called for it.
 const askedAgain = time.Minute
 
 // refusals are the writes of ours that a webhook or a policy refused, by the UID of the MachineDeployment that they are about:
-// what is changed next is chosen among the others. A controller that starts knows of none, and is refused once more.
+// what is changed next is chosen among the others. A new session of the user cluster knows of none, and is refused once more.
 type refusals struct {
 	mu      sync.Mutex
 	refused map[string]refusal
@@ -30,68 +32,100 @@ type refusal struct {
 	again   write
 	version string
 	askedAt time.Time
+	// accepted says that a dry run was: the write itself shows whether that is so. A webhook may let every dry run pass.
+	accepted bool
 }
 
 // write is a write that rests on this version of its MachineDeployment.
 type write func(ctx context.Context, c client.Client, version string) error
 
-// tried notes how a write ended. An error that is no refusal tells nothing.
-func (r *refusals) tried(ref observation.Ref, version string, now time.Time, again write, err error) {
+// refuse notes who refused a write. A dry run that was accepted a moment before does not begin another one.
+func (r *refusals) refuse(ref observation.Ref, noted refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before, known := r.refused[ref.UID]
-	switch {
-	case err == nil || saysNoDryRun(err):
-		delete(r.refused, ref.UID)
-	case isRefusal(err):
-		noted := refusal{observation.Refusal{By: refuser(err), Since: now}, again, version, now}
-		if known {
-			noted.Since = before.Since
-		}
-		if r.refused == nil {
-			r.refused = map[string]refusal{}
-		}
-		r.refused[ref.UID] = noted
-	case known:
-		before.version, before.askedAt = version, now
-		r.refused[ref.UID] = before
+	noted.Since = noted.askedAt
+	if before, known := r.refused[ref.UID]; known && before.OfCanary == noted.OfCanary && !before.lapsed(noted.askedAt) {
+		noted.Since = before.Since
 	}
+	if r.refused == nil {
+		r.refused = map[string]refusal{}
+	}
+	r.refused[ref.UID] = noted
 }
 
-// of those that are there; others are forgotten.
-func (r *refusals) of(deployments []observation.MachineDeployment) map[string]refusal {
+func (r *refusals) forget(ref observation.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.refused, ref.UID)
+}
+
+// of those that are there, those that were asked about longest ago first; others are forgotten.
+func (r *refusals) of(deployments []observation.MachineDeployment, now time.Time) map[string]refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	still := map[string]refusal{}
 	for _, d := range deployments {
-		if refused, known := r.refused[d.UID]; known {
+		if refused, known := r.refused[d.UID]; known && !refused.lapsed(now) {
 			still[d.UID] = refused
 		}
 	}
 	r.refused = still
-	return still
+	return maps.Clone(still)
 }
 
-// try a write, which is asked about again by a dry run when it is refused.
-func (a *Adapter) try(ctx context.Context, ref observation.Ref, version string, do write) error {
+// lapsed: it was accepted, and whatever was written since was not refused.
+func (r refusal) lapsed(now time.Time) bool { return r.accepted && now.Sub(r.askedAt) > 2*askedAgain }
+
+// try a write about a MachineDeployment, which is asked about again by a dry run when it is refused.
+func (a *Adapter) try(ctx context.Context, ref observation.Ref, version string, ofCanary bool, do write) error {
 	err := do(ctx, a.client, version)
-	a.refusals.tried(ref, version, a.clock.Now(), do, err)
+	switch {
+	case err == nil:
+		a.refusals.forget(ref)
+	case isRefusal(err):
+		by := observation.Refusal{By: refuser(err), OfCanary: ofCanary}
+		a.refusals.refuse(ref, refusal{Refusal: by, again: do, version: version, askedAt: a.clock.Now()})
+	}
 	return err
 }
 
-// noteRefusals says which MachineDeployments may not be changed. A refusal that is old, or of another version, is asked about.
+// noteRefusals says which MachineDeployments may not be changed. A refusal that is old, or of another version, is asked about, as
+// long as there is time: a webhook may ask the cloud for each of them.
 func (a *Adapter) noteRefusals(ctx context.Context, deployments []observation.MachineDeployment) {
-	asking, cancel := context.WithTimeout(ctx, writesTimeout)
-	defer cancel()
-	for i := range deployments {
-		d, now := &deployments[i], a.clock.Now()
-		refused, known := a.refusals.of(deployments)[d.UID]
-		if known && (refused.version != d.Version || now.Sub(refused.askedAt) >= askedAgain) {
-			a.refusals.tried(d.Ref, d.Version, now, refused.again, refused.again(asking, client.NewDryRunClient(a.client), d.Version))
-			refused = a.refusals.of(deployments)[d.UID]
-		}
-		d.Refusal = refused.Refusal
+	began := a.clock.Now()
+	known := a.refusals.of(deployments, began)
+	if len(known) == 0 {
+		return
 	}
+	longestFirst := slices.SortedStableFunc(slices.Values(deployments), func(x, y observation.MachineDeployment) int {
+		return known[x.UID].askedAt.Compare(known[y.UID].askedAt)
+	})
+	for _, d := range longestFirst {
+		refused, is := known[d.UID]
+		asks := is && !refused.accepted && (refused.version != d.Version || began.Sub(refused.askedAt) >= askedAgain)
+		if asks && a.clock.Since(began) < writesTimeout {
+			a.askAgain(ctx, d, refused)
+		}
+	}
+	known = a.refusals.of(deployments, a.clock.Now())
+	for i := range deployments {
+		if refused := known[deployments[i].UID]; !refused.accepted {
+			deployments[i].Refusal = refused.Refusal
+		}
+	}
+}
+
+// askAgain about a write that was refused. Where no one answers, it is so still.
+func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment, refused refusal) {
+	err := refused.again(ctx, client.NewDryRunClient(a.client), d.Version)
+	refused.version, refused.askedAt = d.Version, a.clock.Now()
+	switch {
+	case err == nil || saysNoDryRun(err):
+		refused.accepted = true
+	case isRefusal(err):
+		refused.By = refuser(err)
+	}
+	a.refusals.refuse(d.Ref, refused)
 }
 
 func isRefusal(err error) bool {

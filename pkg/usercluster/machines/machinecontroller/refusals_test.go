@@ -2,7 +2,9 @@ package machinecontroller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,10 +20,22 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
-// admission answers applies, and counts those that are tried and those that are meant.
+// admission answers applies, and counts those that are tried and those that are meant. Only what has the mark is refused, and only
+// when it is meant, where that is so.
 type admission struct {
 	says         error
+	mark         string
+	onlyMeant    bool
+	lasts        func()
 	tried, meant int
+}
+
+func (a *admission) judge(object runtime.ApplyConfiguration, dryRun bool) error {
+	raw, err := json.Marshal(object)
+	if err != nil || !strings.Contains(string(raw), a.mark) || a.onlyMeant && dryRun {
+		return err
+	}
+	return a.says
 }
 
 func (a *admission) apply(
@@ -29,13 +43,17 @@ func (a *admission) apply(
 ) error {
 	all := &client.ApplyOptions{}
 	all.ApplyOptions(options)
-	if len(all.DryRun) > 0 {
+	dryRun := len(all.DryRun) > 0
+	if dryRun {
 		a.tried++
-		return a.says
+	} else {
+		a.meant++
 	}
-	a.meant++
-	if a.says != nil {
-		return a.says
+	if a.lasts != nil {
+		a.lasts()
+	}
+	if err := a.judge(object, dryRun); err != nil || dryRun {
+		return err
 	}
 	return c.Apply(ctx, object, options...)
 }
@@ -91,15 +109,70 @@ func TestAWriteThatWasRefusedIsAskedAboutAgain(t *testing.T) {
 	}
 }
 
+// What is asked about is the canary that would be made now: a person has corrected the MachineDeployment.
 func TestACanaryThatIsRefusedIsARefusalOfItsTarget(t *testing.T) {
-	g, hook := NewWithT(t), &admission{says: denial(`ValidatingAdmissionPolicy 'images' with binding 'images'`)}
-	s := adapterWith(interceptor.Funcs{Apply: hook.apply}, machineObject(t, "MachineDeployment", "md", "spec: {template: {spec: {}}}"),
-		machineObject(t, "MachineSet", "set", "{}"), machineObject(t, "Machine", "machine", "{}"))
+	g := NewWithT(t)
+	hook := &admission{says: denial(`ValidatingAdmissionPolicy 'images' with binding 'images'`), mark: "gone"}
+	s := adapterWith(interceptor.Funcs{Apply: hook.apply}, machineObject(t, "MachineDeployment", "md", "spec: {template: {spec: "+
+		"{image: gone}}}"), machineObject(t, "MachineSet", "set", "{}"), machineObject(t, "Machine", "machine", "{}"))
 	_, err := s.CreateCanary(t.Context(), breakerRef())
 	g.Expect(err).To(MatchError(ContainSubstring("denied the request")))
-	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal.By).To(Equal("ValidatingAdmissionPolicy images"))
-	hook.says = nil
-	s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal).To(Equal(observation.Refusal{
+		By: "ValidatingAdmissionPolicy images", Since: start, OfCanary: true,
+	}))
+	spec := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"image": "new"}}}}
+	g.Expect(s.patch(t.Context(), "correct", breakerRef(), spec)).To(Succeed())
 	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal).To(BeZero())
 	g.Expect(hook.meant).To(Equal(1))
+}
+
+// A webhook may let dry runs pass: what is refused again at once was refused all the time.
+func TestARefusalThatNoDryRunShowsGoesOn(t *testing.T) {
+	g, hook := NewWithT(t), &admission{says: denial(`admission webhook "m"`), onlyMeant: true}
+	s := adapterWith(interceptor.Funcs{Apply: hook.apply}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"),
+		machineObject(t, "MachineSet", "set", "{}"), machineObject(t, "Machine", "machine", "{}"))
+	shows := func() observation.Refusal { return s.Observe(t.Context()).Value().Deployments[0].Refusal }
+	refuse := func() {
+		g.Expect(s.roll(t.Context(), breakerRef(), s.asSeen(t, rolls("17", true)))).To(MatchError(ContainSubstring("denied")))
+	}
+	refuse()
+	for range 5 {
+		g.Expect(shows().Since).To(Equal(start))
+		s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+		g.Expect(shows()).To(BeZero(), "so that it is tried")
+		refuse()
+	}
+	s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+	shows()
+	s.clock.(*clocktesting.FakeClock).Step(2*time.Minute + time.Second)
+	refuse()
+	g.Expect(shows().Since).To(Equal(s.clock.Now()), "nothing was refused for a while")
+}
+
+// Those that take long leave no time for others, which are asked about first the next time.
+func TestSlowAnswersAreAskedForInTurn(t *testing.T) {
+	g, hook := NewWithT(t), &admission{says: denial(`admission webhook "m"`)}
+	s := adapterWith(interceptor.Funcs{Apply: hook.apply}, machineObject(t, "MachineSet", "set", "{}"),
+		machineObject(t, "Machine", "machine", "{}"))
+	var objects []observation.MachineDeployment
+	for _, name := range []string{"a", "b", "c"} {
+		ref := breakerRef()
+		ref.Name, ref.UID = name, name
+		objects = append(objects, observation.MachineDeployment{Ref: ref, Version: "1"})
+		action := rolls("17", true)
+		action.Objects = []observation.Ref{ref}
+		g.Expect(s.roll(t.Context(), ref, action)).NotTo(Succeed())
+	}
+	var asked []int
+	hook.lasts = func() { s.clock.(*clocktesting.FakeClock).Step(3 * time.Second) }
+	for range 3 {
+		s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+		hook.tried = 0
+		s.noteRefusals(t.Context(), objects)
+		asked = append(asked, hook.tried)
+	}
+	g.Expect(asked).To(Equal([]int{2, 2, 2}), "two within five seconds")
+	for _, d := range objects {
+		g.Expect(s.clock.Since(s.refusals.refused[d.UID].askedAt)).To(BeNumerically("<", 2*time.Minute), d.Name)
+	}
 }
