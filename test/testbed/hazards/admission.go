@@ -178,18 +178,19 @@ func rolledByALabel(ctx context.Context, p *Play) (string, error) {
 	if err := p.label(ctx, bed.MachineDeployment("workers", 1)); err != nil {
 		return "", err
 	}
-	err := p.WaitFor(ctx, "a MachineSet of the other form", patience, func(ctx context.Context) (string, error) {
+	err := p.WaitFor(ctx, "Machines of the other form", patience, func(ctx context.Context) (string, error) {
 		sets := &machines.MachineSetList{}
 		if err := p.User.Client.List(ctx, sets, client.MatchingLabels{"pool": "workers"}); err != nil {
 			return "", err
 		}
 		for _, set := range sets.Items {
+			// That of before the field was taken away is used again.
 			if hasForm(set.Spec.Template) && set.Spec.Template.Annotations[ucv1.ForceRestartAnnotation] == "" &&
-				set.CreationTimestamp.After(p.startedAt) {
+				*set.Spec.Replicas > 0 {
 				return "", nil
 			}
 		}
 		return fmt.Sprintf("there are %d MachineSets", len(sets.Items)), nil
 	})
-	return "A label was put on it, and the machine-controller made a new MachineSet, without the roll of the migration.", err
+	return "A label was put on it, and the machine-controller replaced its Machine, before the roll of the migration.", err
 }
