@@ -20,6 +20,10 @@ func TestTheCCMGoesInARollback(t *testing.T) {
 			}, step: ucv1.StepRollbackRoll, wait: ucv1.WaitingForNodesReason, says: []string{"edge"},
 		},
 		"that the CCM is not wanted is recorded first": {given: rolledBack, step: ucv1.StepRollbackFence, action: outcome.ActionRecord},
+		"KCM does not get its loops back beside another manager": {
+			given: quiet, when: beside(nil), step: ucv1.StepRollbackSilence, fails: ucv1.ForeignObjectsReason,
+			says: []string{"Deployment infra/occm"},
+		},
 		"the fence is closed": {
 			given:  withdrawing,
 			step:   ucv1.StepRollbackFence,
