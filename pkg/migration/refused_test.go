@@ -5,6 +5,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -25,9 +26,12 @@ func rolledAlone(o *Observation) {
 	both(alone, firstDeployment(func(d *observation.MachineDeployment) { d.Settled = true }))(o)
 }
 
-// ofCanary: it was a canary that was refused.
-func ofCanary(o *Observation) {
-	firstDeployment(func(d *observation.MachineDeployment) { d.Refusal.OfCanary = true })(o)
+// ofCanary: it was a canary that was refused; ofStep: changes of its Machines or MachineSets.
+func ofCanary(o *Observation) { refusingOnly(observation.RefusedCanary)(o) }
+func ofStep(o *Observation)   { refusingOnly(observation.RefusedStep)(o) }
+
+func refusingOnly(of observation.RefusedWrite) func(*Observation) {
+	return firstDeployment(func(d *observation.MachineDeployment) { d.Refusal.Of = of })
 }
 
 func twice(o *Observation) { machines(second)(o) }
@@ -100,6 +104,69 @@ func TestARefusedCanary(t *testing.T) {
 		},
 		"nor of minReadySeconds": {
 			given: proving, when: both(both(alone, refusing(time.Hour)), ofCanary), step: ucv1.StepRoll, action: outcome.ActionReturnMinReady,
+		},
+	})
+}
+
+// twoRoll has another MachineDeployment that is as far as the first one.
+func twoRoll(o *Observation) {
+	machines(func(m *observation.Machines) {
+		d := m.Deployments[0]
+		d.Name, d.UID = "builders", "md2"
+		m.Deployments = append(m.Deployments, d)
+		for _, set := range m.Sets {
+			set.Name, set.UID, set.Deployment = "b-"+set.Name, "b-"+set.UID, d.UID
+			m.Sets = append(m.Sets, set)
+		}
+		for _, machine := range m.Machines {
+			machine.Name, machine.UID, machine.Set, machine.NodeName = "b-"+machine.Name, "b-"+machine.UID, "b-"+machine.Set, "b-"+machine.NodeName
+			m.Machines = append(m.Machines, machine)
+		}
+	})(o)
+	edit(&o.Nodes, func(nodes *[]observation.Node) {
+		for _, node := range *nodes {
+			node.Name, node.UID = "b-"+node.Name, "b-"+node.UID
+			*nodes = append(*nodes, node)
+		}
+	})
+	edit(&o.Bootstraps, func(all *map[string]observation.BootstrapData) { (*all)["md2"] = (*all)["md"] })
+}
+
+func TestARefusedStep(t *testing.T) {
+	const says = "webhook m refuses changes of Machines or MachineSets of MachineDeployment kube-system/workers; a dry run shows why"
+	refused := func(since time.Duration) func(*Observation) { return both(refusing(since), ofStep) }
+	runDecisions(t, map[string]decision{
+		"it may be accepted soon": {
+			given: proving, when: refused(0), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{"Waiting for changes to be accepted: " + says},
+		},
+		"a person is called after ten minutes": {
+			given: proving, when: refused(10 * time.Minute), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"These cannot be rolled: " + says},
+		},
+		"old Machines of another one go": {
+			given: proving, when: both(twoRoll, refused(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionStepMachineSet,
+			says: []string{"new Machines of MachineDeployment kube-system/builders"},
+		},
+		"it uses the budget up": {
+			given: proving, when: both(twice, refused(time.Hour)), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason, says: []string{says},
+		},
+		"another one is begun where the budget allows it": {
+			given: proving, when: both(both(twice, refused(time.Hour)), func(o *Observation) {
+				o.Cluster.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2))
+			}),
+			step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: []string{"kube-system/builders"},
+		},
+		"what has no old Machine that may go needs none": {
+			given: proving, when: both(rolledAlone, refused(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionReturnMinReady,
+		},
+		"a deleted Cluster keeps the breaker on": {
+			given: deleted(proving), when: refused(time.Hour), step: ucv1.StepRoll, fails: ucv1.BlockedMachinesReason,
+			says: []string{"The Cluster is being deleted, and " + says},
+		},
+		"and waits before it says so": {
+			given: deleted(proving), when: refused(time.Minute), step: ucv1.StepRoll, wait: ucv1.WaitingForMachinesReason,
+			says: []string{"Waiting for changes to be accepted: " + says},
 		},
 	})
 }

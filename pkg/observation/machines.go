@@ -100,9 +100,20 @@ type Refusal struct {
 	// By whom, as "webhook NAME"; empty: nothing is refused. Since when, as far as this process knows.
 	By    string
 	Since time.Time
-	// OfCanary says that a canary like it was refused, and not a change of its own.
-	OfCanary bool
+	Of    RefusedWrite
 }
+
+// RefusedWrite is what is refused about a MachineDeployment.
+type RefusedWrite int
+
+const (
+	// RefusedChange is a change of its own.
+	RefusedChange RefusedWrite = iota
+	// RefusedCanary is a canary like it.
+	RefusedCanary
+	// RefusedStep is a change of its Machines or MachineSets, by which old Machines go.
+	RefusedStep
+)
 
 // Guard is how a MachineDeployment stands with the breaker, and with the canary.
 type Guard struct {

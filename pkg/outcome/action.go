@@ -91,7 +91,7 @@ type Action struct {
 	Endless bool
 	// Versions are the resourceVersions that MachineDeployments must still have, in the order of the objects.
 	Versions []string
-	// Step of the one object, a MachineSet.
+	// Step of the one object, a MachineSet, or that for which Machines are marked.
 	Step *MachineSetStep
 	// Canary to make; the first of the objects is the MachineDeployment that it is a copy of.
 	Canary *CanaryPlan

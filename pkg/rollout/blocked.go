@@ -76,22 +76,34 @@ func (p *pool) awaitsWrite(view machineView) bool {
 	return p.state == Outdated || p.deployment.MinReadyOurs && !p.deployment.Deleting && (p.done() || view.rollback)
 }
 
-// heedRefusal blocks a pool whose next write is refused. What is rolled stays so. That a canary like it is refused matters while
-// there is to be one.
+// awaitsStep says that old Machines of it may go, and that we have to write that.
+func (p *pool) awaitsStep(view machineView) bool {
+	_, may := grantFor(view, p.deployment, "")
+	return p.state == Rolling && may
+}
+
+// heedRefusal blocks a pool whose next write is refused. What is rolled stays so, and what is rolling, because the
+// machine-controller may go on with it. That a canary like it is refused matters while there is to be one.
 func (p *pool) heedRefusal(view machineView) {
-	refusal := p.deployment.Refusal
-	if refusal.By == "" || p.blocked.Words != "" || !p.awaitsWrite(view) || refusal.OfCanary && !view.canaryDue {
+	refusal, awaits := p.deployment.Refusal, p.awaitsWrite
+	if refusal.Of == observation.RefusedStep {
+		awaits = p.awaitsStep
+	}
+	canary := refusal.Of == observation.RefusedCanary
+	if refusal.By == "" || p.blocked.Words != "" || !awaits(view) || canary && !view.canaryDue {
 		return
 	}
-	if !p.done() {
+	if !p.done() && refusal.Of != observation.RefusedStep {
 		p.state = Blocked
 	}
 	p.refused, p.blocked = true, refusalOf(p.deployment)
 }
 
 func refusalOf(d observation.MachineDeployment) observation.Text {
-	if d.Refusal.OfCanary {
-		return observation.Say(d.Refusal.By+" refuses a canary Machine like those of ", d, "; a dry run shows why")
-	}
-	return observation.Say(d.Refusal.By+" refuses changes of ", d, "; a dry run shows why")
+	what := map[observation.RefusedWrite]string{
+		observation.RefusedChange: "changes of ",
+		observation.RefusedCanary: "a canary Machine like those of ",
+		observation.RefusedStep:   "changes of Machines or MachineSets of ",
+	}[d.Refusal.Of]
+	return observation.Say(d.Refusal.By+" refuses "+what, d, "; a dry run shows why")
 }

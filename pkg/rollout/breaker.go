@@ -170,7 +170,7 @@ func keptBack(in fleet) (outcome.Outcome, bool) {
 		case !keepsOurs(d) || in.facts.RollGeneration == "":
 		case d.Paused:
 			kept, soon = append(kept, observation.Say(d, " is paused in the middle of its roll; unpause it")), false
-		case changeRefused(d):
+		case changeRefused(d) || pool.refused:
 			kept, soon = append(kept, refusalOf(d)), soon && in.now.Sub(d.Refusal.Since) < refusalPatience
 		}
 	}
@@ -185,9 +185,9 @@ func keptBack(in fleet) (outcome.Outcome, bool) {
 
 func keepsOurs(d observation.MachineDeployment) bool { return !d.Deleting && d.MinReadyOurs }
 
-// changeRefused: what is refused of a canary says nothing of a change.
+// changeRefused: what is refused of a canary, or of its Machines, says nothing of a change.
 func changeRefused(d observation.MachineDeployment) bool {
-	return d.Refusal.By != "" && !d.Refusal.OfCanary
+	return d.Refusal.By != "" && d.Refusal.Of == observation.RefusedChange
 }
 
 // noteGuarded notes one whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.

@@ -329,11 +329,11 @@ func takenOut(view machineView, deployment observation.MachineDeployment, sets [
 		slices.ContainsFunc(sets, func(set observation.MachineSet) bool { return set.RestartValue == view.generation })
 }
 
-// waitingPools are those that are rolling, with how far they are.
+// waitingPools are those that are rolling and that nothing but time keeps from it, with how far they are.
 func waitingPools(in fleet) []observation.Text {
 	var rolling []observation.Text
 	for _, pool := range in.pools {
-		if d := pool.deployment; pool.state == Rolling {
+		if d := pool.deployment; pool.state == Rolling && !pool.refused {
 			rolling = append(rolling, observation.Say(d.Ref, fmt.Sprintf(" (%d of %d replaced)", in.view.countReplaced(d), d.Replicas)))
 		}
 	}

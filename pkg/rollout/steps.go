@@ -18,7 +18,7 @@ func stepNext(in fleet) (outcome.Outcome, bool) {
 	leader := in.o.CCMNode.Value()
 	for _, pool := range in.pools {
 		grant, may := grantFor(in.view, pool.deployment, leader)
-		if pool.state != Rolling || !may {
+		if pool.state != Rolling || pool.refused || !may {
 			continue
 		}
 		if out := rollGates(in.input); !out.Holds {
@@ -43,19 +43,19 @@ type grant struct {
 
 func (g grant) action(d observation.MachineDeployment) outcome.Action {
 	why := fmt.Sprintf("%d of %d new Machines of %s are proven", g.proven, d.Replicas, d)
+	left := g.set.Replicas - int32(g.going)
+	step := &outcome.MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left}
 	if len(g.unmarked) > 0 {
-		action := outcome.Action{Kind: outcome.ActionMarkMachines, Why: "Marking the Machines of " + g.set.String() +
+		action := outcome.Action{Kind: outcome.ActionMarkMachines, Step: step, Why: "Marking the Machines of " + g.set.String() +
 			" that go next: " + why + "."}
 		for _, machine := range g.unmarked {
 			action.Objects = append(action.Objects, machine.Ref)
 		}
 		return action
 	}
-	left := g.set.Replicas - int32(g.going)
 	return outcome.Action{
-		Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{g.set.Ref},
-		Step: &outcome.MachineSetStep{Deployment: d.Ref, Generation: d.Generation, Version: g.set.Version, Replicas: left},
-		Why:  fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
+		Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{g.set.Ref}, Step: step,
+		Why: fmt.Sprintf("Lowering %s from %d to %d: %s.", g.set, g.set.Replicas, left, why),
 	}
 }
 

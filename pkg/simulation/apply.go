@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
 )
 
@@ -106,7 +107,7 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 		if d == nil {
 			continue
 		}
-		if d.version() != action.VersionOf(object) || !c.writes(d, false) {
+		if d.version() != action.VersionOf(object) || !c.writes(d, observation.RefusedChange) {
 			done = false // Each is tried.
 			continue
 		}

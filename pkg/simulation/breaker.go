@@ -45,15 +45,18 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 // since it was looked at.
 func (c *Controller) returnMinReady(action outcome.Action) bool {
 	d := c.world.Machines.deployment(action.Objects[0].UID)
-	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, false) {
+	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, observation.RefusedChange) {
 		return false
 	}
 	d.takeGuard(action)
 	return true
 }
 
-// mark Machines, one after the other; false means that it was killed in between.
+// mark Machines, one after the other; false means that it was killed in between, or refused.
 func (c *Controller) mark(decision migration.Decision) bool {
+	if !c.steps(*decision.Next()) {
+		return false
+	}
 	for _, ref := range decision.Next().Objects {
 		for _, m := range c.world.Machines.All {
 			if m.UID == ref.UID {
@@ -70,11 +73,17 @@ func (c *Controller) mark(decision migration.Decision) bool {
 // lower a MachineSet; false: it is refused where it or its MachineDeployment was changed since.
 func (c *Controller) lower(action outcome.Action) bool {
 	s := c.world.Machines.ToLower(action)
-	if s == nil {
+	if s == nil || !c.steps(action) {
 		return false
 	}
 	s.Replicas = int(action.Step.Replicas)
 	return true
+}
+
+// steps says whether changes of its Machines and MachineSets are accepted.
+func (c *Controller) steps(action outcome.Action) bool {
+	d := c.world.Machines.deployment(action.Step.Deployment.UID)
+	return d == nil || c.writes(d, observation.RefusedStep)
 }
 
 // ToLower is the MachineSet that a step is of; nil where it is another one by now.

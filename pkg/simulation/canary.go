@@ -26,7 +26,8 @@ type CanaryObject struct {
 func (c *Controller) createCanary(decision migration.Decision) bool {
 	w, plan := c.world, decision.Next().Canary
 	if w.Canary.Deployment() == nil {
-		if target := w.Machines.deployment(decision.Next().Objects[0].UID); target == nil || !c.writes(target, true) {
+		target := w.Machines.deployment(decision.Next().Objects[0].UID)
+		if target == nil || !c.writes(target, observation.RefusedCanary) {
 			return false
 		}
 		d := &MachineDeployment{

@@ -1,6 +1,10 @@
 package simulation
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+)
 
 // stepSets makes and deletes Machines, one a set and step.
 func (ms *Machines) stepSets() {
@@ -24,7 +28,7 @@ func (ms *Machines) scale(d *MachineDeployment, s *MachineSet) {
 		// It is being deleted itself.
 	case len(machines) < s.Replicas:
 		_, running := ms.w.ControlPlane.Runs("machine-controller-webhook", "node-external-cloud-provider")
-		if running && !ms.refuses(d) {
+		if running && !ms.refuses(d, observation.RefusedCanary) {
 			for range ms.w.atOnce(1, s.Replicas-len(machines)) {
 				m := ms.Create(d, s)
 				ms.w.Say("machine-controller: creates Machine %s", m.Name)

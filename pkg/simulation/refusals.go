@@ -12,21 +12,29 @@ const answersFor = 5 * time.Minute
 
 // Webhook is what admission says of writes of one MachineDeployment, and of new Machines of it.
 type Webhook struct {
-	// RefusesFrom and RefusesUntil: its providerSpec is none that the cloud accepts, or a policy refuses it.
+	// RefusesFrom and RefusesUntil: its providerSpec is none that the cloud accepts, or a policy refuses it. That of a change goes
+	// for new Machines, too.
 	RefusesFrom, RefusesUntil time.Time
-	// refused is the last answer of the cloud, which is kept; closed is the last one of the webhook.
-	refused, closed bool
-	answeredAt      time.Time
+	Refuses                   observation.RefusedWrite
+	// refused is the last answer of the cloud, which is kept; closed is the last one about each kind of write.
+	refused    bool
+	answeredAt time.Time
+	closed     [observation.RefusedStep + 1]bool
 }
 
 // refuses a write. That it does no more is like the end of any fault: what waited for it comes at once.
-func (ms *Machines) refuses(d *MachineDeployment) bool {
-	before := d.Webhook.closed
-	d.Webhook.closed = ms.invalid(d)
-	if before && !d.Webhook.closed {
+func (ms *Machines) refuses(d *MachineDeployment, of observation.RefusedWrite) bool {
+	before := d.Webhook.closed[of]
+	d.Webhook.closed[of] = d.Webhook.isClosed(of, ms.w.Now) || of != observation.RefusedStep && ms.invalid(d)
+	if before && !d.Webhook.closed[of] {
 		ms.w.Hooks.Witness.Disturbed()
 	}
-	return d.Webhook.closed
+	return d.Webhook.closed[of]
+}
+
+func (h *Webhook) isClosed(of observation.RefusedWrite, now time.Time) bool {
+	concerns := h.Refuses == of || h.Refuses == observation.RefusedChange && of == observation.RefusedCanary
+	return concerns && !now.Before(h.RefusesFrom) && now.Before(h.RefusesUntil)
 }
 
 // invalid: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every
@@ -35,9 +43,6 @@ func (ms *Machines) refuses(d *MachineDeployment) bool {
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments_validation.go#L140
 func (ms *Machines) invalid(d *MachineDeployment) bool {
 	hook, now := &d.Webhook, ms.w.Now
-	if !now.Before(hook.RefusesFrom) && now.Before(hook.RefusesUntil) {
-		return true
-	}
 	if !ms.w.Traits.WebhookAsks {
 		return false
 	}
@@ -70,14 +75,14 @@ type refusal struct {
 	askedAt time.Time
 }
 
-// writes says whether a write of ours about a MachineDeployment is accepted, or a canary like it.
-func (c *Controller) writes(d *MachineDeployment, ofCanary bool) bool {
-	if !c.world.Machines.refuses(d) {
+// writes says whether a write of ours about a MachineDeployment is accepted.
+func (c *Controller) writes(d *MachineDeployment, of observation.RefusedWrite) bool {
+	if !c.world.Machines.refuses(d, of) {
 		delete(c.refusals, d.UID)
 		return true
 	}
-	noted := refusal{observation.Refusal{By: "webhook test", Since: c.world.Now, OfCanary: ofCanary}, d.version(), c.world.Now}
-	if before, known := c.refusals[d.UID]; known && before.OfCanary == ofCanary {
+	noted := refusal{observation.Refusal{By: "webhook test", Since: c.world.Now, Of: of}, d.version(), c.world.Now}
+	if before, known := c.refusals[d.UID]; known && before.Of == of {
 		noted.Since = before.Since
 	}
 	c.refusals[d.UID] = noted
@@ -93,7 +98,7 @@ func (c *Controller) observeMachines() observation.Observed[observation.Machines
 			continue
 		}
 		if noted.version != d.version() || c.world.Now.Sub(noted.askedAt) >= askedAgain {
-			c.writes(d, noted.OfCanary)
+			c.writes(d, noted.Of)
 		}
 	}
 	shown := seen.Value().Deployments

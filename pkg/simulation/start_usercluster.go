@@ -9,7 +9,7 @@ import (
 
 func (ms *Machines) take(seen observation.Machines, nodes []observation.Node) {
 	for _, d := range seen.Deployments {
-		webhook := Webhook{}
+		webhook := Webhook{Refuses: d.Refusal.Of}
 		if d.Refusal.By != "" {
 			webhook.RefusesUntil = ms.w.Now.Add(leftAlone)
 		}

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -8,31 +9,31 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
-// refuse has a policy of the user cluster refuse every change of a MachineDeployment, and gives back what takes it away.
-func (w *world) refuse(deployment *machines.MachineDeployment) (accept func()) {
+// refuse has a policy of the user cluster accept only such objects of a kind, waits until it refuses that change of one of them, and
+// gives back what takes the policy away.
+func (w *world) refuse(object client.Object, resource, accepts string, change map[string]any) (accept func()) {
 	w.t.Helper()
 	g := NewWithT(w.t)
 	meta := metav1.ObjectMeta{Name: "frozen"}
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta}
 	policy.Spec.MatchConstraints = &admissionregistrationv1.MatchResources{
 		ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
-			ResourceNames: []string{deployment.Name},
 			RuleWithOperations: admissionregistrationv1.RuleWithOperations{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
 				Rule: admissionregistrationv1.Rule{
-					APIGroups: []string{"cluster.k8s.io"}, APIVersions: []string{"*"}, Resources: []string{"machinedeployments"},
+					APIGroups: []string{"cluster.k8s.io"}, APIVersions: []string{"*"}, Resources: []string{resource},
 				},
 			},
 		}},
 	}
-	policy.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false", Message: "its image is gone"}}
+	policy.Spec.Validations = []admissionregistrationv1.Validation{{Expression: accepts, Message: "its image is gone"}}
 	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta}
 	binding.Spec = admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: meta.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
@@ -41,9 +42,12 @@ func (w *world) refuse(deployment *machines.MachineDeployment) (accept func()) {
 		g.Expect(w.user.client.Create(w.t.Context(), object)).To(Succeed())
 	}
 	// The API server reads policies from a watch.
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"tried":"now"}}}`))
+	raw, err := json.Marshal(change)
+	g.Expect(err).NotTo(HaveOccurred())
 	try := func() error {
-		return w.user.client.Patch(w.t.Context(), deployment.DeepCopy(), patch, client.DryRunAll)
+		tried, isObject := object.DeepCopyObject().(client.Object)
+		g.Expect(isObject).To(BeTrue())
+		return w.user.client.Patch(w.t.Context(), tried, client.RawPatch(types.MergePatchType, raw), client.DryRunAll)
 	}
 	g.Eventually(try, deadline, interval).Should(MatchError(ContainSubstring("its image is gone")))
 	accept = func() {
@@ -64,13 +68,15 @@ func TestAMachineDeploymentThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	w.pool("pool", 2)
 	w.flip()
 	w.until("the hand-over", func(c *ucv1.Cluster) bool { return c.Status.Step == ucv1.StepMachineController }, w.playEverybody)
-	accept := w.refuse(frozen)
+	accept := w.refuse(frozen, "machinedeployments", "object.metadata.name != 'frozen'",
+		map[string]any{"metadata": map[string]any{"annotations": map[string]any{"tried": "now"}}})
 	w.until("the forceRestart value", func(c *ucv1.Cluster) bool { return c.Status.RollGeneration != "" }, w.playEverybody)
 	began := w.clock.Now()
 	w.clock.Step(time.Second)
-	_, err := w.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: w.key()})
-	g.Expect(err).To(MatchError(ContainSubstring("denied request")), "only once")
+	w.refusal = "denied request"
+	w.pass()
 	g.Expect(w.condition("Ready").Reason).To(Equal("CouldNotAct"))
+	w.refusal = "" // It is told once.
 	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "BlockedMachines" }, w.playEverybody)
 	g.Expect(w.clock.Since(began)).To(BeNumerically(">", 10*time.Minute))
 	g.Expect(w.condition("MachineDeploymentsRolledOut").Message).To(Equal(
@@ -81,4 +87,34 @@ func TestAMachineDeploymentThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	accept()
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.machineNames()).To(ConsistOf("frozen-1-0", "pool-1-0", "pool-1-1"))
+}
+
+// A policy keeps an old MachineSet from being lowered: none of its Machines goes, and minReadySeconds is not given back.
+func TestAMachineSetThatMayNotBeLoweredHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := newWorld(t)
+	w.deployControlPlane(loopsOn()...)
+	w.pool("a", 2)
+	w.pool("b", 1)
+	w.flip()
+	w.edit(func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) })
+	w.until("the hand-over", func(c *ucv1.Cluster) bool { return c.Status.Step == ucv1.StepMachineController }, w.playEverybody)
+	old := &machines.MachineSet{}
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "a-0"}, old)).To(Succeed())
+	accept := w.refuse(old, "machinesets", "object.metadata.name != 'a-0' || object.spec.replicas == oldObject.spec.replicas",
+		map[string]any{"spec": map[string]any{"replicas": 1}})
+	w.refusal = "denied request"
+	w.until("the refusal", func(*ucv1.Cluster) bool { return w.condition("Ready").Reason == "CouldNotAct" }, w.playEverybody)
+	w.refusal = "" // It is told once.
+	w.until("a failure", func(*ucv1.Cluster) bool { return w.condition("Stalled").Reason == "BlockedMachines" }, w.playEverybody)
+	g.Expect(w.condition("MachineDeploymentsRolledOut").Message).To(Equal(
+		"These cannot be rolled: ValidatingAdmissionPolicy frozen refuses changes of Machines or MachineSets of MachineDeployment " +
+			"kube-system/a; a dry run shows why."))
+	g.Expect(w.machineNames()).To(ContainElements("a-0-0", "a-0-1", "a-1-0", "b-1-0"))
+	g.Expect(w.machineNames()).NotTo(ContainElement("b-0-0"))
+
+	accept()
+	w.until("the end", finished, w.playEverybody)
+	g.Expect(w.machineNames()).NotTo(ContainElement(HavePrefix("a-0")))
 }

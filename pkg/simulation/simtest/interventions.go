@@ -76,12 +76,13 @@ func Scale(w *World, name string, replicas int) {
 	}
 }
 
-// Refuse has a webhook refuse every write of a MachineDeployment, and its new Machines, or no more.
-func Refuse(w *World, name string, on bool) {
+// Refuse has a webhook refuse such writes about a MachineDeployment, or no more.
+func Refuse(w *World, name string, of observation.RefusedWrite, on bool) {
 	for _, d := range w.Machines.Deployments {
 		switch {
 		case d.Name != name:
 		case on:
+			d.Webhook.Refuses = of
 			d.Webhook.RefusesFrom, d.Webhook.RefusesUntil = w.Now, w.Now.Add(24*time.Hour)
 		default:
 			d.Webhook.RefusesUntil = w.Now

@@ -41,7 +41,7 @@ func addDeployment(w *World, p Pool) *simulation.MachineDeployment {
 		Surge:       p.surge(),
 		Unavailable: p.Unavailable,
 		Webhook: simulation.Webhook{
-			RefusesFrom: w.Now.Add(p.RefusedAfter), RefusesUntil: w.Now.Add(p.RefusedAfter + p.RefusedFor),
+			RefusesFrom: w.Now.Add(p.RefusedAfter), RefusesUntil: w.Now.Add(p.RefusedAfter + p.RefusedFor), Refuses: p.Refuses,
 		},
 	}
 	w.Machines.Deployments = append(w.Machines.Deployments, d)

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
@@ -17,11 +20,11 @@ func TestAMachineDeploymentThatIsRefused(t *testing.T) {
 			s.Pools = []Pool{{Name: "a", Replicas: 1}, {Name: "b", Replicas: 2}, {Name: "c", Replicas: 3}}
 			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = canary }
 			s.Interventions = append([]Intervention{
-				{Name: "refuses a", When: AtStep(ucv1.StepMachineController), Do: func(w *World) { Refuse(w, "a", true) }},
+				{Name: "refuses a", When: AtStep(ucv1.StepMachineController), Do: func(w *World) { Refuse(w, "a", observation.RefusedChange, true) }},
 			}, more...)
 		})
 	}
-	accepts := then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", false) })
+	accepts := then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", observation.RefusedChange, false) })
 	tests := map[string]scenarioTest{
 		"it is rolled when it is accepted": {scenario: refused(ucv1.CanaryMachine, accepts...), ends: ucv1.StepFinished},
 	}
@@ -35,6 +38,30 @@ func TestAMachineDeploymentThatIsRefused(t *testing.T) {
 		}
 	}
 	runScenarios(t, tests)
+}
+
+// A policy that refuses changes of Machines and MachineSets keeps old Machines, and nothing goes without proof.
+func TestStepsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	refused := func(more ...Intervention) Scenario {
+		return with(func(s *Scenario) {
+			s.Pools = []Pool{{Name: "a", Replicas: 2, Refuses: observation.RefusedStep, RefusedFor: 24 * time.Hour}, {Name: "b", Replicas: 3}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.MaxConcurrent = new(intstr.FromInt32(2)) }
+			s.Interventions = more
+		})
+	}
+	runScenarios(t, map[string]scenarioTest{
+		"the others are rolled, and then a person is called": {
+			scenario: refused(), ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason,
+			says: []string{"STALLED BlockedMachines: These cannot be " +
+				"rolled: webhook test refuses changes of Machines or MachineSets of MachineDeployment kube-system/a;"},
+			never: []string{"Giving minReadySeconds of MachineDeployment kube-system/a back"},
+		},
+		"it goes on when they are accepted": {
+			scenario: refused(then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", observation.RefusedStep, false) })...),
+			ends:     ucv1.StepFinished,
+		},
+	})
 }
 
 // What the breaker took of one is not given back: the others are rolled all the same, and it is named when they are done.
@@ -53,11 +80,11 @@ func TestMinReadySecondsThatMayNotBeGivenBack(t *testing.T) {
 	scenario := with(func(s *Scenario) {
 		s.Pools = []Pool{{Name: "a", Replicas: 1}, {Name: "b", Replicas: 2}}
 		s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
-		s.Interventions = []Intervention{{Name: "refuses a", When: lowered, Do: func(w *World) { Refuse(w, "a", true) }}}
+		s.Interventions = []Intervention{{Name: "refuses a", When: lowered, Do: func(w *World) { Refuse(w, "a", observation.RefusedChange, true) }}}
 	})
 	accepted := scenario
 	accepted.Interventions = append(scenario.Interventions[:1:1],
-		then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", false) })...)
+		then(ucv1.BlockedMachinesReason, func(w *World) { Refuse(w, "a", observation.RefusedChange, false) })...)
 	runScenarios(t, map[string]scenarioTest{
 		"the others are rolled": {
 			scenario: scenario, ends: ucv1.StepRoll, reason: ucv1.BlockedMachinesReason,
@@ -75,5 +102,8 @@ func randomRefusals(rng *rand.Rand, s *Scenario) {
 	pool := &s.Pools[rng.IntN(len(s.Pools))]
 	pool.RefusedAfter = time.Duration(rng.IntN(600)) * simulation.Tick
 	pool.RefusedFor = time.Duration(1+rng.IntN(1200)) * simulation.Tick
+	if rng.IntN(2) == 0 {
+		pool.Refuses = observation.RefusedStep
+	}
 	s.MaxTicks = max(s.MaxTicks, 6000)
 }

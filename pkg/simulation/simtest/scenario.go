@@ -80,8 +80,9 @@ type Pool struct {
 	Paused    bool
 	// Surge is 1 unless it is set, or Unavailable is.
 	Surge, Unavailable int
-	// RefusedAfter that time of the run, a webhook refuses its writes and its new Machines, for that long.
+	// RefusedAfter that time of the run, a webhook refuses its writes and its new Machines, for that long, or only what it refuses.
 	RefusedAfter, RefusedFor time.Duration
+	Refuses                  observation.RefusedWrite
 }
 
 func (p Pool) surge() int {

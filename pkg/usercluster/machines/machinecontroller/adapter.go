@@ -41,7 +41,7 @@ func (a *Adapter) Change(ctx context.Context, action outcome.Action) error {
 	case outcome.ActionRollMachineDeployment, outcome.ActionReturnMinReady:
 		return each(action.Objects, func(ref observation.Ref) error { return a.roll(ctx, ref, action) })
 	case outcome.ActionMarkMachines:
-		return each(action.Objects, func(ref observation.Ref) error { return a.mark(ctx, ref) })
+		return a.mark(ctx, action.Objects, action.Step.Deployment)
 	case outcome.ActionStepMachineSet:
 		return a.step(ctx, action.Objects[0], *action.Step)
 	case outcome.ActionRemoveCanary:

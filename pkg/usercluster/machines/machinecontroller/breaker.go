@@ -27,9 +27,10 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	if ref.UID == "" || version == "" {
 		return errors.New("roll " + ref.String() + ": its UID and resourceVersion are needed")
 	}
-	return changing("roll", ref, a.try(ctx, ref, version, false, func(ctx context.Context, c client.Client, version string) error {
+	apply := func(ctx context.Context, c client.Client, version string) error {
 		return c.Apply(ctx, oursOf(ref, version, action), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
-	}))
+	}
+	return changing("roll", ref, a.note(ref, observation.RefusedChange, version, apply, apply(ctx, a.client, version)))
 }
 
 // oursOf a MachineDeployment are the fields of it that the action has.
@@ -52,11 +53,16 @@ func oursOf(ref observation.Ref, version string, action outcome.Action) runtime.
 	return client.ApplyConfigurationFromUnstructured(object)
 }
 
-// mark has the machine-controller take a Machine first when its MachineSet is scaled down.
-func (a *Adapter) mark(ctx context.Context, ref observation.Ref) error {
-	return a.patch(ctx, "mark", ref, map[string]any{
-		"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
-	})
+// mark has the machine-controller take these Machines first when their MachineSet is scaled down.
+func (a *Adapter) mark(ctx context.Context, refs []observation.Ref, deployment observation.Ref) error {
+	marks := func(ctx context.Context, c client.Client, _ string) error {
+		return each(refs, func(ref observation.Ref) error {
+			return patch(ctx, c, "mark", ref, map[string]any{
+				"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
+			})
+		})
+	}
+	return a.note(deployment, observation.RefusedStep, "", marks, marks(ctx, a.client, ""))
 }
 
 // step lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
@@ -71,14 +77,18 @@ func (a *Adapter) step(ctx context.Context, set observation.Ref, step outcome.Ma
 	if string(deployment.GetUID()) != step.Deployment.UID || deployment.GetGeneration() != step.Generation {
 		return fmt.Errorf("lower %s: %s was changed meanwhile, look again", set, step.Deployment)
 	}
-	return a.patch(ctx, "lower", set, map[string]any{
-		"metadata": map[string]any{"uid": set.UID, "resourceVersion": step.Version},
-		"spec":     map[string]any{"replicas": step.Replicas},
-	})
+	lower := func(metadata map[string]any) write {
+		return func(ctx context.Context, c client.Client, _ string) error {
+			return patch(ctx, c, "lower", set, map[string]any{"metadata": metadata, "spec": map[string]any{"replicas": step.Replicas}})
+		}
+	}
+	asSeen := lower(map[string]any{"uid": set.UID, "resourceVersion": step.Version})
+	again := lower(map[string]any{"uid": set.UID})
+	return a.note(step.Deployment, observation.RefusedStep, "", again, asSeen(ctx, a.client, ""))
 }
 
-func (a *Adapter) patch(ctx context.Context, what string, ref observation.Ref, patch map[string]any) error {
-	data, err := json.Marshal(patch)
+func patch(ctx context.Context, c client.Client, what string, ref observation.Ref, change map[string]any) error {
+	data, err := json.Marshal(change)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", what, ref, err)
 	}
@@ -89,7 +99,7 @@ func (a *Adapter) patch(ctx context.Context, what string, ref observation.Ref, p
 	return changing(
 		what,
 		ref,
-		a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)),
+		c.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(ucv1.FieldManager)),
 	)
 }
 

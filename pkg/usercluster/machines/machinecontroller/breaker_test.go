@@ -114,7 +114,7 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 func TestAMarkedMachineGoesFirst(t *testing.T) {
 	g := NewWithT(t)
 	s := adapterWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
-	g.Expect(s.mark(t.Context(), observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: "m", UID: "m-uid"})).To(Succeed())
+	g.Expect(s.mark(t.Context(), []observation.Ref{machineRef("m")}, breakerRef())).To(Succeed())
 	live, err := reads.Live(t.Context(), s.client, machineObject(t, "Machine", "m", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(toMachine(live).GoesFirst).To(BeTrue())

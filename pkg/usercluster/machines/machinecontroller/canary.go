@@ -22,7 +22,7 @@ const controllerLabel = "machine.k8s.io/controller"
 
 // CreateCanary implements machines.API.
 func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) (taints []corev1.Taint, err error) {
-	err = a.try(ctx, target, "", true, func(ctx context.Context, c client.Client, _ string) error {
+	create := func(ctx context.Context, c client.Client, _ string) error {
 		source := &unstructured.Unstructured{}
 		source.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 		if err := c.Get(ctx, client.ObjectKey{Namespace: target.Namespace, Name: target.Name}, source); err != nil {
@@ -34,8 +34,8 @@ func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) (tai
 		}
 		taints = taintsOf(source)
 		return machines.CreateMissing(ctx, c, deployment)
-	})
-	return taints, err
+	}
+	return taints, a.note(target, observation.RefusedCanary, "", create, create(ctx, a.client, ""))
 }
 
 // taintsOf the Nodes of a MachineDeployment.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -44,7 +45,7 @@ func (r *refusals) refuse(ref observation.Ref, noted refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	noted.Since = noted.askedAt
-	if before, known := r.refused[ref.UID]; known && before.OfCanary == noted.OfCanary && !before.lapsed(noted.askedAt) {
+	if before, known := r.refused[ref.UID]; known && before.Of == noted.Of && !before.lapsed(noted.askedAt) {
 		noted.Since = before.Since
 	}
 	if r.refused == nil {
@@ -76,15 +77,14 @@ func (r *refusals) of(deployments []observation.MachineDeployment, now time.Time
 // lapsed: it was accepted, and whatever was written since was not refused.
 func (r refusal) lapsed(now time.Time) bool { return r.accepted && now.Sub(r.askedAt) > 2*askedAgain }
 
-// try a write about a MachineDeployment, which is asked about again by a dry run when it is refused.
-func (a *Adapter) try(ctx context.Context, ref observation.Ref, version string, ofCanary bool, do write) error {
-	err := do(ctx, a.client, version)
+// note what became of a write about a MachineDeployment, which is asked about again by a dry run when it was refused.
+func (a *Adapter) note(ref observation.Ref, of observation.RefusedWrite, version string, again write, err error) error {
 	switch {
 	case err == nil:
 		a.refusals.forget(ref)
 	case isRefusal(err):
-		by := observation.Refusal{By: refuser(err), OfCanary: ofCanary}
-		a.refusals.refuse(ref, refusal{Refusal: by, again: do, version: version, askedAt: a.clock.Now()})
+		by := observation.Refusal{By: refuser(err), Of: of}
+		a.refusals.refuse(ref, refusal{Refusal: by, again: again, version: version, askedAt: a.clock.Now()})
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (a *Adapter) noteRefusals(ctx context.Context, deployments []observation.Ma
 	}
 }
 
-// askAgain about a write that was refused. Where no one answers, it is so still.
+// askAgain about a write that was refused. Where no one answers, it is so still. Of what is gone, no one knows.
 func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment, refused refusal) {
 	err := refused.again(ctx, client.NewDryRunClient(a.client), d.Version)
 	refused.version, refused.askedAt = d.Version, a.clock.Now()
@@ -124,6 +124,8 @@ func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment,
 		refused.accepted = true
 	case isRefusal(err):
 		refused.By = refuser(err)
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+		refused.accepted = true
 	}
 	a.refusals.refuse(d.Ref, refused)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/reads"
 )
 
 // admission answers applies, and counts those that are tried and those that are meant. Only what has the mark is refused, and only
@@ -99,7 +101,7 @@ func TestAWriteThatWasRefusedIsAskedAboutAgain(t *testing.T) {
 			hook.says = test.says
 			s.clock.(*clocktesting.FakeClock).Step(test.after)
 			if test.changes {
-				g.Expect(s.patch(t.Context(), "change", breakerRef(), map[string]any{"spec": map[string]any{"replicas": 3}})).To(Succeed())
+				g.Expect(patch(t.Context(), s.client, "change", breakerRef(), map[string]any{"spec": map[string]any{"replicas": 3}})).To(Succeed())
 			}
 			g.Expect(shows()).To(Equal(test.want))
 			g.Expect(shows()).To(Equal(test.want), "and is not asked at each look")
@@ -118,12 +120,109 @@ func TestACanaryThatIsRefusedIsARefusalOfItsTarget(t *testing.T) {
 	_, err := s.CreateCanary(t.Context(), breakerRef())
 	g.Expect(err).To(MatchError(ContainSubstring("denied the request")))
 	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal).To(Equal(observation.Refusal{
-		By: "ValidatingAdmissionPolicy images", Since: start, OfCanary: true,
+		By: "ValidatingAdmissionPolicy images", Since: start, Of: observation.RefusedCanary,
 	}))
 	spec := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"image": "new"}}}}
-	g.Expect(s.patch(t.Context(), "correct", breakerRef(), spec)).To(Succeed())
+	g.Expect(patch(t.Context(), s.client, "correct", breakerRef(), spec)).To(Succeed())
 	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal).To(BeZero())
 	g.Expect(hook.meant).To(Equal(1))
+}
+
+// stepPolicy refuses changes of a kind of objects, and lists those that are meant and tried. What is gone, or of a version that is
+// gone, is found first, as the API server finds it before it asks a validating webhook.
+type stepPolicy struct {
+	kind string
+	live string
+	says error
+	gone map[string]bool
+	seen []string
+}
+
+func (p *stepPolicy) patch(
+	ctx context.Context, c client.WithWatch, object client.Object, change client.Patch, options ...client.PatchOption,
+) error {
+	all := &client.PatchOptions{}
+	all.ApplyOptions(options)
+	if object.GetObjectKind().GroupVersionKind().Kind != p.kind {
+		return c.Patch(ctx, object, change, options...)
+	}
+	what := "means " + object.GetName()
+	if len(all.DryRun) > 0 {
+		what = "tries " + object.GetName()
+	}
+	p.seen = append(p.seen, what)
+	data, err := change.Data(object)
+	switch {
+	case err != nil:
+		return err
+	case strings.Contains(string(data), "resourceVersion") && !strings.Contains(string(data), p.live):
+		return apierrors.NewConflict(schema.GroupResource{Resource: p.kind}, object.GetName(), errors.New("modified"))
+	case p.gone[object.GetName()]:
+		return apierrors.NewNotFound(schema.GroupResource{Resource: p.kind}, object.GetName())
+	case p.says != nil && !strings.HasSuffix(object.GetName(), "free"):
+		return p.says
+	}
+	return c.Patch(ctx, object, change, options...)
+}
+
+func machineRef(name string) observation.Ref {
+	return observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: name, UID: name + "-uid"}
+}
+
+// The MachineDeployment is held, whichever of its Machines and MachineSets may not be changed.
+func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
+	set := observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "old", UID: "old-uid"}
+	mark := outcome.Action{
+		Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{machineRef("m"), machineRef("free")},
+		Step: &outcome.MachineSetStep{Deployment: breakerRef()},
+	}
+	lower := outcome.Action{
+		Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{set},
+		Step: &outcome.MachineSetStep{Deployment: breakerRef(), Generation: 7, Replicas: 2},
+	}
+	refused := observation.Refusal{By: "webhook m", Since: start, Of: observation.RefusedStep}
+	for name, test := range map[string]struct {
+		action outcome.Action
+		kind   string
+		then   func(*stepPolicy)
+		want   observation.Refusal
+		seen   []string
+	}{
+		"a mark": {mark, "Machine", func(*stepPolicy) {}, refused, []string{"means m", "means free", "tries m", "tries free"}},
+		"a mark that is accepted now": {mark, "Machine", func(p *stepPolicy) { p.says = nil }, observation.Refusal{},
+			[]string{"means m", "means free", "tries m", "tries free"}},
+		"a mark of a Machine that is gone": {mark, "Machine", func(p *stepPolicy) { p.gone = map[string]bool{"m": true} },
+			observation.Refusal{}, []string{"means m", "means free", "tries m", "tries free"}},
+		"a step": {lower, "MachineSet", func(*stepPolicy) {}, refused, []string{"means old", "tries old"}},
+		"a step that is accepted now": {lower, "MachineSet", func(p *stepPolicy) { p.says = nil },
+			observation.Refusal{}, []string{"means old", "tries old"}},
+		"no one answers, so it is so": {lower, "MachineSet", func(p *stepPolicy) { p.says = context.DeadlineExceeded }, refused,
+			[]string{"means old", "tries old"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, policy := NewWithT(t), &stepPolicy{kind: test.kind, says: denial(`admission webhook "m"`)}
+			s := adapterWith(interceptor.Funcs{Patch: policy.patch},
+				machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
+				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"),
+				machineObject(t, "Machine", "m", "{}"), machineObject(t, "Machine", "free", "{}"))
+			live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
+			g.Expect(err).NotTo(HaveOccurred())
+			step := *test.action.Step
+			step.Version, test.action.Step = live.GetResourceVersion(), &step
+			g.Expect(s.Change(t.Context(), test.action)).To(MatchError(ContainSubstring("denied the request")))
+			test.then(policy)
+			live.SetAnnotations(map[string]string{"machine-controller": "writes"})
+			g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
+			policy.live = strconv.Quote(live.GetResourceVersion())
+			shows := func() observation.Refusal { return s.Observe(t.Context()).Value().Deployments[0].Refusal }
+			g.Expect(shows()).To(Equal(test.want))
+			g.Expect(shows()).To(Equal(test.want), "and is not asked at each look")
+			g.Expect(policy.seen).To(Equal(test.seen))
+			live, err = reads.Live(t.Context(), s.client, live)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(integerOr(live, 0, "spec", "replicas")).To(BeEquivalentTo(3), "a question changes nothing")
+		})
+	}
 }
 
 // A webhook may let dry runs pass: what is refused again at once was refused all the time.
