@@ -40,6 +40,8 @@ type MachineDeployment struct {
 	Name, Namespace, UID string
 	Replicas             int
 	Paused, Deleting     bool
+	// Annotated says that an annotation of it changed, which its MachineSet does not have yet.
+	Annotated bool
 	// Foreground says that it is deleted after what it has, and not before.
 	Foreground bool
 	deletedAt  time.Time

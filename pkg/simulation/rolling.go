@@ -34,8 +34,8 @@ func (ro *Rollouts) step() {
 	}
 }
 
-// splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds counts
-// as none for that pass (getNewMachineSet returns nil).
+// splitSets are the current MachineSet and the old ones, the oldest first. A current one that gets another minReadySeconds, or
+// other annotations, counts as none for that pass (getNewMachineSet returns nil).
 func (ro *Rollouts) splitSets(d *MachineDeployment) (current *MachineSet, old []*MachineSet, exists bool) {
 	old = ro.w.Machines.SetsOf(d)
 	at := slices.IndexFunc(old, d.Current)
@@ -44,8 +44,8 @@ func (ro *Rollouts) splitSets(d *MachineDeployment) (current *MachineSet, old []
 	}
 	current = old[at]
 	old = slices.Delete(old, at, at+1)
-	if current.minReady != d.Guard.MinReady {
-		current.minReady = d.Guard.MinReady
+	if current.minReady != d.Guard.MinReady || d.Annotated {
+		current.minReady, d.Annotated = d.Guard.MinReady, false
 		return nil, old, true
 	}
 	return current, old, true

@@ -34,6 +34,11 @@ func Pause(w *World, name string, paused bool) {
 	meddleWith(w, name, func(d *simulation.MachineDeployment) { d.Paused = paused })
 }
 
+// Annotate a MachineDeployment, as its owner would.
+func Annotate(w *World, name string) {
+	meddleWith(w, name, func(d *simulation.MachineDeployment) { d.Annotated = true })
+}
+
 func meddleWith(w *World, name string, change func(*simulation.MachineDeployment)) {
 	for _, d := range w.Machines.Deployments {
 		if d.Name == name {

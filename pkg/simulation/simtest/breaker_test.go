@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/migration"
 	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/simulation"
 )
 
 // held is how a MachineDeployment stood during a run, from the moment in which it is rolled: the fewest Machines that served, and
@@ -146,5 +148,28 @@ func TestAnOldNodeThatIsNotReadyGoesFirst(t *testing.T) {
 			seed,
 			transcript,
 		)
+	}
+}
+
+// The machine-controller takes the old MachineSet for the only one in the pass in which it copies an annotation, and a pause keeps
+// nothing of that. It cannot be prevented, and the migration ends truly all the same.
+func TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet(t *testing.T) {
+	t.Parallel()
+	raised := func(w *World) bool {
+		return slices.ContainsFunc(w.Machines.Sets, func(s *simulation.MachineSet) bool { return s.Restart == "" && s.Replicas == 3 })
+	}
+	for seed := range orders(40) {
+		transcript, err := Run(seed, with(func(s *Scenario) {
+			s.Pools = []Pool{{Name: "a", Replicas: 3}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+			s.Interventions = []Intervention{
+				{Name: "pauses", When: halfRolled, Do: func(w *World) { Pause(w, "a", true) }},
+				{Name: "annotates", When: Stalled(ucv1.BlockedMachinesReason), Do: func(w *World) { Annotate(w, "a") }},
+				{Name: "unpauses", When: raised, Do: func(w *World) { Pause(w, "a", false) }},
+			}
+		}))
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred(), "seed %d: %s", seed, transcript)
+		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), "seed %d: %s", seed, transcript)
 	}
 }

@@ -251,10 +251,6 @@ func randomBootstraps(rng *rand.Rand, s *Scenario) {
 // meddlers change a MachineDeployment in the middle of its roll.
 func meddlers(rng *rand.Rand, name string) []Intervention {
 	inTheMiddle := func(w *World) bool { return halfRolled(w) || Finished(w) || RolledBack(w) }
-	called := func(w *World) bool {
-		return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) ||
-			RolledBack(w)
-	}
 	switch rng.IntN(10) {
 	case 0:
 		return []Intervention{
@@ -277,8 +273,18 @@ func meddlers(rng *rand.Rand, name string) []Intervention {
 		}
 	case 4:
 		return []Intervention{{Name: "scales down in the middle", When: inTheMiddle, Do: func(w *World) { Scale(w, name, 1) }}}
+	case 5:
+		return []Intervention{
+			{Name: "pauses and annotates in the middle", When: inTheMiddle, Do: func(w *World) { Pause(w, name, true); Annotate(w, name) }},
+			{Name: "unpauses", When: called, Do: func(w *World) { Pause(w, name, false) }},
+		}
 	}
 	return nil
+}
+
+// called says that the owner of a MachineDeployment was, or that nothing is left to be called for.
+func called(w *World) bool {
+	return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) || RolledBack(w)
 }
 
 // randomClasses are none at all, or some of which any may be the default.

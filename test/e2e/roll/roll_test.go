@@ -1,6 +1,8 @@
 package roll_test
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 
 	"github.com/ccm-migration/ccm-migration-controller/test/e2e/suite"
@@ -32,6 +34,8 @@ var _ = Describe("Rolls", Ordered, ContinueOnFailure, func() {
 		h.With(bed.UserClusterOptions{Name: "held"}, h.holdsWhateverIsPaused), Label(breaker))
 	h.Stories.It("pools of odd shapes keep within their limits, also when the webhook refuses",
 		h.With(bed.UserClusterOptions{Name: "odd"}, h.keepsWithinLimits), Label(breaker))
+	h.Stories.It("one whose new Machines are made again and again calls for a person",
+		h.With(bed.UserClusterOptions{Name: "joining", JoinTimeout: 40 * time.Second}, h.makesMachinesAgain), Label(breaker))
 	h.Stories.It("one in which the objectives are violated halts until a person looked",
 		h.With(bed.UserClusterOptions{Name: "slow"}, h.haltsWhenViolated), Label(objectives))
 

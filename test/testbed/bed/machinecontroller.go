@@ -6,12 +6,17 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
 const (
 	machineController        = "machine-controller"
 	machineControllerWebhook = "machine-controller-webhook"
 	operatingSystemManager   = "operating-system-manager"
+
+	// controllerName is its -name: it boots no Machine without the label, the canary's neither.
+	controllerName = "testbed"
 
 	webhookPort = 9876
 	// webhookCertificate and webhookKey are files of the control plane.
@@ -50,14 +55,25 @@ func (u *UserCluster) machineController() []workload {
 	return []workload{controller, webhook, osm}
 }
 
+func machineLabels() map[string]string {
+	return map[string]string{machines.ControllerLabel: controllerName}
+}
+
 func (u *UserCluster) controllerArgs() []string {
-	args := []string{"-kubeconfig", adminKubeconfig, "-cloud-config", cloudConfig, "-health-probe-address", "$(POD_IP):8085"}
+	args := []string{
+		"-kubeconfig", adminKubeconfig, "-cloud-config", cloudConfig, "-name", controllerName,
+		"-health-probe-address", "$(POD_IP):8085",
+	}
 	if u.bed.IsReal(machineController) {
 		// As in its own manifest; the stand-in has four.
 		args = append(args, "-metrics-address", "$(POD_IP):8080", "-worker-count", "5", "-log-debug")
 	} else {
 		// Pets are from before v1.60.
 		args = append(args, "-boots-standalone=true", "-odd-nodes", strconv.FormatUint(u.bed.options.Seed, 10))
+		args = append(args, "-nodes-without-address="+strconv.FormatBool(u.Options.JoinTimeout > 0))
+	}
+	if u.Options.JoinTimeout > 0 {
+		args = append(args, "-join-cluster-timeout", u.Options.JoinTimeout.String())
 	}
 	return u.ifExternal(args, "-node-external-cloud-provider")
 }

@@ -57,6 +57,9 @@ type UserClusterOptions struct {
 	KCMFlags []string
 	// CCMBesideControlPlane has its CCM run in the management cluster.
 	CCMBesideControlPlane bool
+	// JoinTimeout has the machine-controller make a Machine again that has no Node for so long. Kubelets then have no --node-ip,
+	// so that it finds their Nodes late.
+	JoinTimeout time.Duration
 	// WithoutMachineController leaves its Deployments and CRDs out; Nodes are made by AddNode then.
 	WithoutMachineController bool
 	// Cloud is another one than simcloud, where its instances are even so; its KCM is one that knows it.

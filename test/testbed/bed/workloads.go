@@ -1,6 +1,8 @@
 package bed
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -31,6 +33,8 @@ const profile = "osp-simcloud"
 // MachineDeployment makes a MachineDeployment.
 func MachineDeployment(name string, replicas int32) *machines.MachineDeployment {
 	labels := map[string]string{"pool": name}
+	template := metav1.ObjectMeta{Labels: machineLabels()}
+	maps.Copy(template.Labels, labels)
 	return &machines.MachineDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: machineNamespace, Name: name, Annotations: map[string]string{machines.ProfileAnnotation: profile},
@@ -38,7 +42,7 @@ func MachineDeployment(name string, replicas int32) *machines.MachineDeployment 
 		Spec: machines.MachineDeploymentSpec{
 			Replicas: new(replicas),
 			Selector: metav1.LabelSelector{MatchLabels: labels},
-			Template: machines.MachineTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: machineSpec()},
+			Template: machines.MachineTemplateSpec{ObjectMeta: template, Spec: machineSpec()},
 		},
 	}
 }
@@ -48,7 +52,8 @@ func Machine(name string) *machines.Machine {
 	spec := machineSpec()
 	// The real webhook adds a label there, and not the object in which it stands.
 	spec.Name = name
-	return &machines.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: machineNamespace, Name: name}, Spec: spec}
+	meta := metav1.ObjectMeta{Namespace: machineNamespace, Name: name, Labels: machineLabels()}
+	return &machines.Machine{ObjectMeta: meta, Spec: spec}
 }
 
 // LoadBalancer makes a Service of type LoadBalancer.

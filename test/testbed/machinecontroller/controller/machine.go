@@ -148,10 +148,10 @@ func (r *machineReconciler) boot(ctx context.Context, machine *machines.Machine)
 	if left := r.options.bootDelay - r.clock.Since(machine.Status.InstanceCreatedAt.Time); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	if err := r.registerNode(ctx, machine, instance); err != nil {
-		return ctrl.Result{}, err
-	}
-	return r.awaitNode(ctx, machine, instance)
+	// A kubelet that cannot register itself keeps nothing of the machine-controller's from being done.
+	registered := r.registerNode(ctx, machine, instance)
+	result, err := r.awaitNode(ctx, machine, instance)
+	return result, errors.Join(registered, err)
 }
 
 // registerNode is what the kubelet does, once.
