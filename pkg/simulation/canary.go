@@ -131,13 +131,21 @@ func (n *Node) takesCanary() bool { return n.Ready && !n.Tainted && n.labeled }
 func (ms *Machines) observeDrains() []observation.Drain {
 	var drains []observation.Drain
 	for _, m := range ms.All {
-		if m.Deleting() && m.Stuck {
-			drains = append(drains, observation.Drain{
-				Machine: observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Node: m.Node,
-				Pods: []observation.DrainedPod{{Namespace: "default", Name: "web-0",
-					Budget: observation.Ref{Kind: "PodDisruptionBudget", Namespace: "default", Name: "web"}}},
-			})
+		pod := observation.DrainedPod{Namespace: "default", Name: "web-0"}
+		switch {
+		case !m.Deleting():
+			continue
+		case m.Stuck:
+			pod.Budget = observation.Ref{Kind: "PodDisruptionBudget", Namespace: "default", Name: "web"}
+		case ms.drainsForLong(m):
+			pod.Going = true
+		default:
+			continue
 		}
+		drains = append(drains, observation.Drain{
+			Machine: observation.Ref{Kind: "Machine", Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Node: m.Node,
+			Pods: []observation.DrainedPod{pod},
+		})
 	}
 	return drains
 }

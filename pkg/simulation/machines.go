@@ -84,8 +84,9 @@ type Machine struct {
 	Node                      string
 	CreatedAt, deletedAt      time.Time
 	Stuck                     bool
-	// GoesFirst is the annotation that has it deleted before others of its MachineSet.
-	GoesFirst bool
+	// GoesFirst is the annotation that has it deleted before others of its MachineSet, SkipsEviction that of its Node by which
+	// nothing is drained.
+	GoesFirst, SkipsEviction bool
 	// readied says that it has the condition Ready, and followed when its Node's Ready changed last that was looked at.
 	readied  bool
 	followed time.Time

@@ -143,10 +143,17 @@ func (ms *Machines) joinsTooLate(m *Machine) bool {
 // https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/controller/machine/controller.go#L721
 func (ms *Machines) letGo(m *Machine) {
 	waits := !ms.w.hasty && ms.w.Nodes.Of(m) != nil && ms.w.Now.Sub(m.deletedAt) < drainRetry
-	if !m.Stuck && !waits && ms.w.Chance(0.5) {
+	if !m.Stuck && !waits && !ms.drainsForLong(m) && ms.w.Chance(0.5) {
 		ms.w.Nodes.deleteOf(m)
 		ms.All = slices.DeleteFunc(ms.All, func(other *Machine) bool { return other == m })
 	}
+}
+
+// drainsForLong: pods of a Node that is not Ready never end, and old releases wait for them until they go on by force.
+// https://github.com/kubermatic/machine-controller/blob/v1.65.1/pkg/controller/machine/controller.go#L528 (shouldEvict)
+func (ms *Machines) drainsForLong(m *Machine) bool {
+	n := ms.w.Nodes.Of(m)
+	return ms.w.Traits.DrainsNotReady && n != nil && !n.Ready && !m.SkipsEviction && ms.w.Now.Sub(m.deletedAt) < skipEvictionAfter
 }
 
 func (ms *Machines) boot(m *Machine) {

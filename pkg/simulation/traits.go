@@ -40,6 +40,8 @@ type Traits struct {
 	ReconciledAfter time.Duration
 	// JoinTimeout is after how long the machine-controller deletes a Machine without a Node; zero: never.
 	JoinTimeout time.Duration
+	// DrainsNotReady has a Machine wait for the pods of its Node that is not Ready, which never end, as releases before v1.66.0 do.
+	DrainsNotReady bool
 	// WebhookAsks has the machine-controller's webhook ask the cloud about each MachineDeployment that is written and each Machine
 	// that is made, and refuse it where it gets no answer.
 	WebhookAsks bool

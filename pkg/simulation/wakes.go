@@ -17,6 +17,8 @@ import (
 const (
 	// joinRetry is how often the Node of a Machine is looked for that has only so long to join.
 	joinRetry = time.Minute
+	// skipEvictionAfter is the default of the flag.
+	skipEvictionAfter = 2 * time.Hour
 	// drainRetry is how often a Machine that goes is looked at.
 	drainRetry = 10 * time.Second
 )

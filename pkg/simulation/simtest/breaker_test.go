@@ -151,6 +151,28 @@ func TestAnOldNodeThatIsNotReadyGoesFirst(t *testing.T) {
 	}
 }
 
+// An old release waits for the pods of a Node that is not Ready: a person is called with their names, and what they do lets the
+// roll go on.
+func TestADrainOfANodeThatIsNotReady(t *testing.T) {
+	t.Parallel()
+	silent := func(more ...Intervention) Scenario {
+		return with(func(s *Scenario) {
+			s.Pools, s.DrainsNotReady = []Pool{{Name: "a", Replicas: 3}}, true
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+			s.Interventions = append([]Intervention{{Name: "breaks a Node", When: rolling, Do: func(w *World) {
+				w.Nodes.Of(w.Machines.Of(w.Machines.SetsOf(w.Machines.Deployments[0])[0])[0]).NotReadyUntil = w.Now.Add(24 * time.Hour)
+			}}}, more...)
+		})
+	}
+	const pods = "these pods are going and not gone: default/web-0; the machine-controller stops draining, and deletes the instance by force"
+	runScenarios(t, map[string]scenarioTest{
+		"a person is called": {scenario: silent(), ends: ucv1.StepRoll, reason: ucv1.NodesNotInitializedReason, says: []string{"STALLED", "does not go", pods}},
+		"the roll goes on when its drain is skipped": {
+			scenario: silent(then(ucv1.NodesNotInitializedReason, SkipEvictions)...), ends: ucv1.StepFinished,
+		},
+	})
+}
+
 // The machine-controller takes the old MachineSet for the only one in the pass in which it copies an annotation, and a pause keeps
 // nothing of that. It cannot be prevented, and the migration ends truly all the same.
 func TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet(t *testing.T) {
@@ -172,4 +194,9 @@ func TestAnAnnotationOfAPausedMachineDeploymentRaisesItsOldSet(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred(), "seed %d: %s", seed, transcript)
 		g.Expect(transcript.Outcome.Step).To(Equal(ucv1.StepFinished), "seed %d: %s", seed, transcript)
 	}
+}
+
+// called says that the owner of a MachineDeployment was, or that nothing is left to be called for.
+func called(w *World) bool {
+	return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) || RolledBack(w)
 }

@@ -90,6 +90,13 @@ func Refuse(w *World, name string, of observation.RefusedWrite, on bool) {
 	}
 }
 
+// SkipEvictions annotates every Node, so that nothing is drained.
+func SkipEvictions(w *World) {
+	for _, m := range w.Machines.All {
+		m.SkipsEviction = true
+	}
+}
+
 // DeletePool deletes a MachineDeployment with its Machines.
 func DeletePool(w *World, name string) {
 	for _, d := range w.Machines.Deployments {

@@ -233,6 +233,7 @@ func randomJoins(rng *rand.Rand, s *Scenario) {
 		s.AnnotatedEvery = time.Duration(20+rng.IntN(100)) * simulation.Tick
 	}
 	randomRefusals(rng, s)
+	s.DrainsNotReady = rng.IntN(3) == 0
 }
 
 // randomBootstraps draws how the operating-system-manager writes what new Machines boot with, and whether that can be read.
@@ -280,11 +281,6 @@ func meddlers(rng *rand.Rand, name string) []Intervention {
 		}
 	}
 	return nil
-}
-
-// called says that the owner of a MachineDeployment was, or that nothing is left to be called for.
-func called(w *World) bool {
-	return Stalled(ucv1.BlockedMachinesReason)(w) || Stalled(ucv1.MachineDeploymentFieldConflictReason)(w) || Finished(w) || RolledBack(w)
 }
 
 // randomClasses are none at all, or some of which any may be the default.
