@@ -128,6 +128,8 @@ func (w *world) copyist() *copyist {
 			"WAVE":                        "rest",
 			"NODE":                        "pool-0-0",
 			"MACHINE":                     "pool-0-0",
+			"OLD_MACHINE":                 "pool-0-0",
+			"OLD_MACHINESET":              "pool-0",
 			"MACHINE_NAMESPACE":           "kube-system",
 			"MACHINEDEPLOYMENT":           "pool",
 			"MACHINEDEPLOYMENT_NAMESPACE": "kube-system",
