@@ -77,6 +77,12 @@ func (r *refusals) of(deployments []observation.MachineDeployment, now time.Time
 // lapsed: it was accepted, and whatever was written since was not refused.
 func (r refusal) lapsed(now time.Time) bool { return r.accepted && now.Sub(r.askedAt) > 2*askedAgain }
 
+// changed says that its MachineDeployment is another version. What is refused without one is held for a minute in any case: a dry
+// run may be accepted, and the write refused, each time.
+func (r refusal) changed(d observation.MachineDeployment) bool {
+	return r.version != "" && r.version != d.Version
+}
+
 // note what became of a write about a MachineDeployment, which is asked about again by a dry run when it was refused.
 func (a *Adapter) note(ref observation.Ref, of observation.RefusedWrite, version string, again write, err error) error {
 	switch {
@@ -102,7 +108,7 @@ func (a *Adapter) noteRefusals(ctx context.Context, deployments []observation.Ma
 	})
 	for _, d := range longestFirst {
 		refused, is := known[d.UID]
-		asks := is && !refused.accepted && (refused.version != d.Version || began.Sub(refused.askedAt) >= askedAgain)
+		asks := is && !refused.accepted && (refused.changed(d) || began.Sub(refused.askedAt) >= askedAgain)
 		if asks && a.clock.Since(began) < writesTimeout {
 			a.askAgain(ctx, d, refused)
 		}

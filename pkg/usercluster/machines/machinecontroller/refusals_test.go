@@ -123,6 +123,7 @@ func TestACanaryThatIsRefusedIsARefusalOfItsTarget(t *testing.T) {
 		By: "ValidatingAdmissionPolicy images", Since: start, Of: observation.RefusedCanary,
 	}))
 	spec := map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"image": "new"}}}}
+	s.clock.(*clocktesting.FakeClock).Step(time.Minute)
 	g.Expect(patch(t.Context(), s.client, "correct", breakerRef(), spec)).To(Succeed())
 	g.Expect(s.Observe(t.Context()).Value().Deployments[0].Refusal).To(BeZero())
 	g.Expect(hook.meant).To(Equal(1))
@@ -215,6 +216,8 @@ func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
 			g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
 			policy.live = strconv.Quote(live.GetResourceVersion())
 			shows := func() observation.Refusal { return s.Observe(t.Context()).Value().Deployments[0].Refusal }
+			g.Expect(shows()).To(Equal(refused), "a dry run may be accepted, and the write not: others go on for a minute")
+			s.clock.(*clocktesting.FakeClock).Step(time.Minute)
 			g.Expect(shows()).To(Equal(test.want))
 			g.Expect(shows()).To(Equal(test.want), "and is not asked at each look")
 			g.Expect(policy.seen).To(Equal(test.seen))
