@@ -101,6 +101,8 @@ type Refusal struct {
 	By    string
 	Since time.Time
 	Of    RefusedWrite
+	// Asked is what was asked for, as outcome.Action.Asks has it; empty for a canary, which is like its MachineDeployment is now.
+	Asked string
 }
 
 // RefusedWrite is what is refused about a MachineDeployment.

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -115,6 +116,22 @@ func (v Action) VersionOf(object observation.Ref) string {
 		return v.Versions[at]
 	}
 	return ""
+}
+
+// Asks says what is asked of one MachineDeployment, or of its Machines or MachineSets, whatever their versions: who refused it
+// may accept what asks for something else.
+func (v Action) Asks() string {
+	if v.Step == nil {
+		return fmt.Sprintf("forceRestart %q, endless minReadySeconds %t", v.RestartValue, v.Endless)
+	}
+	uids := make([]string, 0, len(v.Objects))
+	for _, object := range v.Objects {
+		uids = append(uids, object.UID)
+	}
+	if v.Kind == ActionMarkMachines {
+		return fmt.Sprintf("%s %v", v.Kind, uids)
+	}
+	return fmt.Sprintf("%s %v to %d", v.Kind, uids, v.Step.Replicas)
 }
 
 // AddonSetName names one of the sets of addon objects.

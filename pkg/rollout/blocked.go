@@ -70,27 +70,30 @@ func blockedReason(pools []pool) string {
 	return ucv1.BlockedMachinesReason
 }
 
-// awaitsWrite says that we have to write it next: it is to be rolled, or what the breaker took is to be given back. In a rollback
-// its Machines do not become available before that.
-func (p *pool) awaitsWrite(view machineView) bool {
-	return p.state == Outdated || p.deployment.MinReadyOurs && !p.deployment.Deleting && (p.done() || view.rollback)
-}
-
-// awaitsStep says that old Machines of it may go, and that we have to write that.
-func (p *pool) awaitsStep(view machineView) bool {
-	_, may := grantFor(view, p.deployment, "")
-	return p.state == Rolling && may
+// asksNext is what we have to write about it next; empty: nothing. It is to be rolled, old Machines of it may go, or what the
+// breaker took is to be given back. In a rollback its Machines do not become available before that.
+func (p *pool) asksNext(view machineView) string {
+	d := p.deployment
+	switch grant, may := grantFor(view, d); {
+	case p.state == Outdated:
+		return rolls(view).Asks()
+	case p.state == Rolling && may:
+		return grant.action(d).Asks()
+	case keepsOurs(d) && (p.done() || view.rollback):
+		return returns(view, d).Asks()
+	}
+	return ""
 }
 
 // heedRefusal blocks a pool whose next write is refused. What is rolled stays so, and what is rolling, because the
 // machine-controller may go on with it. That a canary like it is refused matters while there is to be one.
 func (p *pool) heedRefusal(view machineView) {
-	refusal, awaits := p.deployment.Refusal, p.awaitsWrite
-	if refusal.Of == observation.RefusedStep {
-		awaits = p.awaitsStep
+	refusal := p.deployment.Refusal
+	due := refusal.Asked == p.asksNext(view)
+	if refusal.Of == observation.RefusedCanary {
+		due = p.state == Outdated && view.canaryDue
 	}
-	canary := refusal.Of == observation.RefusedCanary
-	if refusal.By == "" || p.blocked.Words != "" || !awaits(view) || canary && !view.canaryDue {
+	if refusal.By == "" || p.blocked.Words != "" || !due {
 		return
 	}
 	if !p.done() && refusal.Of != observation.RefusedStep {

@@ -120,7 +120,7 @@ func breakerTripped(in input, overdue []observation.Text) outcome.Outcome {
 func giveBack(in fleet) (outcome.Outcome, bool) {
 	for _, pool := range in.pools {
 		d := pool.deployment
-		if keepsOurs(d) && !d.Paused && !changeRefused(d) && mayReturn(in, pool) {
+		if keepsOurs(d) && !d.Paused && !returnRefused(in.view, d) && mayReturn(in, pool) {
 			return returnMinReady(in.input, d, "no more Machines of it are replaced"), true
 		}
 	}
@@ -141,20 +141,25 @@ func mayReturn(in fleet, pool pool) bool {
 }
 
 func returnMinReady(in input, d observation.MachineDeployment, because string) outcome.Outcome {
-	action := outcome.Action{
-		Kind: outcome.ActionReturnMinReady, Objects: []observation.Ref{d.Ref}, Versions: []string{d.Version},
-		Why: "Giving minReadySeconds of " + d.String() + " back: " + because + ".",
-	}
-	if d.RestartValue == in.generation() {
+	action := returns(viewOf(in), d)
+	action.Objects, action.Versions = []observation.Ref{d.Ref}, []string{d.Version}
+	action.Why = "Giving minReadySeconds of " + d.String() + " back: " + because + "."
+	return in.adds(outcome.Does(action), func(facts *ucv1.Facts) { unguard(facts, d) })
+}
+
+// returns is what is asked of a MachineDeployment that gets minReadySeconds back.
+func returns(v machineView, d observation.MachineDeployment) outcome.Action {
+	action := outcome.Action{Kind: outcome.ActionReturnMinReady}
+	if d.RestartValue == v.generation {
 		action.RestartValue = d.RestartValue
 	}
-	return in.adds(outcome.Does(action), func(facts *ucv1.Facts) { unguard(facts, d) })
+	return action
 }
 
 // returnAll is for the end of our responsibility: what is not being rolled now never will be, by us.
 func returnAll(in fleet) (outcome.Outcome, bool) {
 	for _, pool := range in.pools {
-		if d := pool.deployment; keepsOurs(d) && !d.Paused && !changeRefused(d) && pool.state != Rolling {
+		if d := pool.deployment; keepsOurs(d) && !d.Paused && !returnRefused(in.view, d) && pool.state != Rolling {
 			return returnMinReady(in.input, d, "the Cluster goes"), true
 		}
 	}
@@ -170,7 +175,7 @@ func keptBack(in fleet) (outcome.Outcome, bool) {
 		case !keepsOurs(d) || in.facts.RollGeneration == "":
 		case d.Paused:
 			kept, soon = append(kept, observation.Say(d, " is paused in the middle of its roll; unpause it")), false
-		case changeRefused(d) || pool.refused:
+		case returnRefused(in.view, d) || pool.refused:
 			kept, soon = append(kept, refusalOf(d)), soon && in.now.Sub(d.Refusal.Since) < refusalPatience
 		}
 	}
@@ -185,9 +190,9 @@ func keptBack(in fleet) (outcome.Outcome, bool) {
 
 func keepsOurs(d observation.MachineDeployment) bool { return !d.Deleting && d.MinReadyOurs }
 
-// changeRefused: what is refused of a canary, or of its Machines, says nothing of a change.
-func changeRefused(d observation.MachineDeployment) bool {
-	return d.Refusal.By != "" && d.Refusal.Of == observation.RefusedChange
+// returnRefused: what is refused of a canary, of its Machines, or of a roll says nothing of it.
+func returnRefused(v machineView, d observation.MachineDeployment) bool {
+	return d.Refusal.By != "" && d.Refusal.Asked == returns(v, d).Asks()
 }
 
 // noteGuarded notes one whose minReadySeconds becomes ours: one that loses it to another owner is not taken again.

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -60,7 +61,7 @@ func stuckPools(view machineView, pools []pool) []observation.Text {
 		if !d.MinReadyOurs {
 			patience += time.Duration(d.MinReadySeconds) * time.Second
 		}
-		if _, ours := grantFor(view, d, ""); ours {
+		if _, ours := grantFor(view, d); ours {
 			continue // What it waits for is our next step.
 		}
 		if pool.state == Rolling && view.lacks(d) && view.now.Sub(lastMoved(view, d)) > patience {
@@ -92,16 +93,17 @@ func lateMachines(view machineView) []observation.Text {
 	return names
 }
 
-// awaits MachineDeployments that are rolling. A Node that is lost keeps its own from ending, and no other.
-func awaits(in fleet, rolling []observation.Text) outcome.Outcome {
-	if lost := lostMachines(in.view); len(lost) > 0 {
+// noneLost of the Nodes of what is rolling. One keeps its own MachineDeployment from ending, and no other.
+func noneLost(in fleet) outcome.Outcome {
+	rolling := slices.ContainsFunc(in.pools, func(p pool) bool { return p.state == Rolling })
+	if lost := lostMachines(in.view); rolling && len(lost) > 0 {
 		return outcome.Fails(
 			ucv1.NodesNotInitializedReason,
 			"The Nodes of these Machines were initialized and are not Ready: ", observation.Names(lost),
 			". Look at their kubelets and network plugins; where a Node cannot be fixed, delete its Machine.",
 		)
 	}
-	return waitsForMachines(in.input, "Waiting for the Machines of ", observation.Names(rolling), ".")
+	return outcome.Holds(ucv1.HoldsReason, "")
 }
 
 func lostMachines(view machineView) []observation.Text {

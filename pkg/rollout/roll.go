@@ -53,8 +53,11 @@ func roll(in fleet) outcome.Outcome {
 	if out, busy := rollOn(in); busy {
 		return out
 	}
+	if out := noneLost(in); !out.Holds {
+		return out
+	}
 	if waiting := waitingPools(in); len(waiting) > 0 {
-		return awaits(in, waiting)
+		return waitsForMachines(in.input, "Waiting for the Machines of ", observation.Names(waiting), ".")
 	}
 	if out := noneBlocked(in); !out.Holds {
 		return out
@@ -183,8 +186,7 @@ func startGates(in input) outcome.Outcome {
 const maxRolled = 200
 
 func rollOut(in fleet, intents []Intent) outcome.Outcome {
-	// In-tree Nodes need no one to initialize them, so a rollback gives minReadySeconds back in the same write.
-	action := outcome.Action{Kind: outcome.ActionRollMachineDeployment, RestartValue: in.generation(), Endless: !in.back()}
+	action := rolls(in.view)
 	deployments := deploymentsOf(in.pools, intents)
 	for _, deployment := range deployments {
 		action.Objects, action.Versions = append(action.Objects, deployment.Ref), append(action.Versions, deployment.Version)
@@ -202,6 +204,12 @@ func rollOut(in fleet, intents []Intent) outcome.Outcome {
 		}
 		*rolled = (*rolled)[max(0, len(*rolled)-maxRolled):]
 	})
+}
+
+// rolls is what is asked of a MachineDeployment that is to be rolled. In-tree Nodes need no one to initialize them, so a
+// rollback gives minReadySeconds back in the same write.
+func rolls(v machineView) outcome.Action {
+	return outcome.Action{Kind: outcome.ActionRollMachineDeployment, RestartValue: v.generation, Endless: !v.rollback}
 }
 
 // noteRolled is for a pass that gave the value, or gave minReadySeconds back, and whose status was refused.

@@ -18,6 +18,8 @@ type seenMachines struct {
 	accepted []string
 	// initialization is the deadline of a Node, from its registration.
 	initialization time.Duration
+	// leader is the Node that the CCM leads on; empty: none, or it is not known.
+	leader string
 	// proofsSeen says that what was kept of kubelets could be looked at, or nothing was.
 	proofsSeen bool
 }
@@ -31,6 +33,7 @@ func look(o observation.Observation, now time.Time) seenMachines {
 		providerID:     o.Provider.Value().ProviderID(),
 		deadline:       observation.NodeDeadline(o.Cluster),
 		now:            now,
+		leader:         o.CCMNode.Value(),
 		proofsSeen:     !o.Proofs.IsUnknown(),
 	}
 }

@@ -12,12 +12,8 @@ import (
 // stepNext lets old Machines of what is being rolled go, as many as proven new ones take their place. It comes behind everything
 // that halts a roll and behind the gates: nothing goes while the CCM does not lead.
 func stepNext(in fleet) (outcome.Outcome, bool) {
-	if in.back() {
-		return outcome.Outcome{}, false
-	}
-	leader := in.o.CCMNode.Value()
 	for _, pool := range in.pools {
-		grant, may := grantFor(in.view, pool.deployment, leader)
+		grant, may := grantFor(in.view, pool.deployment)
 		if pool.state != Rolling || pool.refused || !may {
 			continue
 		}
@@ -68,7 +64,7 @@ func (g grant) action(d observation.MachineDeployment) outcome.Action {
 //
 // Of the old MachineSets the first one goes from which one may: a Machine of a revision in between may never get a Node, and
 // while it is there, none that serves may go.
-func grantFor(v machineView, d observation.MachineDeployment, leader string) (grant, bool) {
+func grantFor(v machineView, d observation.MachineDeployment) (grant, bool) {
 	old, proven, settled := sides(v, d)
 	if !steps(v, d) || !settled {
 		return grant{}, false
@@ -79,7 +75,7 @@ func grantFor(v machineView, d observation.MachineDeployment, leader string) (gr
 		serving += len(v.only(set, v.serves))
 	}
 	for _, set := range old {
-		if g := grantOf(v, set, there-least, serving-least, leader); g.going > 0 {
+		if g := grantOf(v, set, there-least, serving-least); g.going > 0 {
 			g.proven = proven
 			return g, true
 		}
@@ -88,9 +84,9 @@ func grantFor(v machineView, d observation.MachineDeployment, leader string) (gr
 }
 
 // grantOf a MachineSet so many at most, of which so many may serve.
-func grantOf(v machineView, set observation.MachineSet, most, mostServing int, leader string) grant {
+func grantOf(v machineView, set observation.MachineSet, most, mostServing int) grant {
 	g := grant{set: set}
-	candidates := candidates(v, set, leader)
+	candidates := candidates(v, set)
 	spared := func(going int) bool { lost := mostLost(v, candidates, going); return lost == 0 || lost <= mostServing }
 	g.going = max(0, min(int(set.Replicas), most))
 	for g.going > 0 && !spared(g.going) {
@@ -102,9 +98,9 @@ func grantOf(v machineView, set observation.MachineSet, most, mostServing int, l
 	return g
 }
 
-// steps says that it is rolled step by step: by us, with the breaker, and not paused.
+// steps says that it is rolled step by step: by us, forward, with the breaker, and not paused.
 func steps(v machineView, d observation.MachineDeployment) bool {
-	return !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem.Words == ""
+	return !v.rollback && !d.Paused && !d.Deleting && d.MinReadyOurs && d.RestartValue == v.generation && d.LimitProblem.Words == ""
 }
 
 // sides are the MachineSets whose Machines are to go, in that order, and how many Machines of the current one are proven. They
@@ -129,9 +125,9 @@ func sides(v machineView, d observation.MachineDeployment) (old []observation.Ma
 
 // candidates are the Machines of a MachineSet, those that are to go first first: those that the machine-controller would take
 // anyway, then those that do not serve. The one that the CCM leads on goes last: while it moves, the cloud loops run nowhere.
-func candidates(v machineView, set observation.MachineSet, leader string) []observation.Machine {
+func candidates(v machineView, set observation.MachineSet) []observation.Machine {
 	machines := v.only(set, func(observation.Machine) bool { return true })
-	leads := func(m observation.Machine) bool { return leader != "" && m.NodeName == leader }
+	leads := func(m observation.Machine) bool { return v.leader != "" && m.NodeName == v.leader }
 	slices.SortStableFunc(machines, func(a, b observation.Machine) int {
 		return cmp.Or(
 			first(a.Preferred(), b.Preferred()),

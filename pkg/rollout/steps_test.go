@@ -51,9 +51,9 @@ func TestNothingIsGrantedWhilePaused(t *testing.T) {
 	}
 	o.Cluster.Status.RollGeneration = "ours"
 	view := viewOf(inputOf(Of(o, now)))
-	_, may := grantFor(view, d, "")
+	_, may := grantFor(view, d)
 	g.Expect(may).To(BeTrue())
 	d.Paused = true
-	_, may = grantFor(view, d, "")
+	_, may = grantFor(view, d)
 	g.Expect(may).To(BeFalse())
 }

@@ -107,7 +107,7 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 		if d == nil {
 			continue
 		}
-		if d.version() != action.VersionOf(object) || !c.writes(d, observation.RefusedChange) {
+		if d.version() != action.VersionOf(object) || !c.writes(d, observation.RefusedChange, action.Asks()) {
 			done = false // Each is tried.
 			continue
 		}

@@ -45,7 +45,7 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 // since it was looked at.
 func (c *Controller) returnMinReady(action outcome.Action) bool {
 	d := c.world.Machines.deployment(action.Objects[0].UID)
-	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, observation.RefusedChange) {
+	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, observation.RefusedChange, action.Asks()) {
 		return false
 	}
 	d.takeGuard(action)
@@ -83,7 +83,7 @@ func (c *Controller) lower(action outcome.Action) bool {
 // steps says whether changes of its Machines and MachineSets are accepted.
 func (c *Controller) steps(action outcome.Action) bool {
 	d := c.world.Machines.deployment(action.Step.Deployment.UID)
-	return d == nil || c.writes(d, observation.RefusedStep)
+	return d == nil || c.writes(d, observation.RefusedStep, action.Asks())
 }
 
 // ToLower is the MachineSet that a step is of; nil where it is another one by now.

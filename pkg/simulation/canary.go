@@ -27,7 +27,7 @@ func (c *Controller) createCanary(decision migration.Decision) bool {
 	w, plan := c.world, decision.Next().Canary
 	if w.Canary.Deployment() == nil {
 		target := w.Machines.deployment(decision.Next().Objects[0].UID)
-		if target == nil || !c.writes(target, observation.RefusedCanary) {
+		if target == nil || !c.writes(target, observation.RefusedCanary, "") {
 			return false
 		}
 		d := &MachineDeployment{

@@ -75,13 +75,17 @@ type refusal struct {
 	askedAt time.Time
 }
 
-// writes says whether a write of ours about a MachineDeployment is accepted.
-func (c *Controller) writes(d *MachineDeployment, of observation.RefusedWrite) bool {
+// writes says whether a write of ours about a MachineDeployment is accepted: a change of it rests on its version.
+func (c *Controller) writes(d *MachineDeployment, of observation.RefusedWrite, asked string) bool {
 	if !c.world.Machines.refuses(d, of) {
 		delete(c.refusals, d.UID)
 		return true
 	}
-	noted := refusal{observation.Refusal{By: "webhook test", Since: c.world.Now, Of: of}, d.version(), c.world.Now}
+	now := c.world.Now
+	noted := refusal{Refusal: observation.Refusal{By: "webhook test", Since: now, Of: of, Asked: asked}, askedAt: now}
+	if of == observation.RefusedChange {
+		noted.version = d.version()
+	}
 	if before, known := c.refusals[d.UID]; known && before.Of == of {
 		noted.Since = before.Since
 	}
@@ -97,8 +101,9 @@ func (c *Controller) observeMachines() observation.Observed[observation.Machines
 		if !known {
 			continue
 		}
-		if noted.version != d.version() || c.world.Now.Sub(noted.askedAt) >= askedAgain {
-			c.writes(d, noted.Of)
+		changed := noted.version != "" && noted.version != d.version()
+		if changed || c.world.Now.Sub(noted.askedAt) >= askedAgain {
+			c.writes(d, noted.Of, noted.Asked)
 		}
 	}
 	shown := seen.Value().Deployments

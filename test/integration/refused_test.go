@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/outcome"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/machines/machinecontroller"
+	"github.com/ccm-migration/ccm-migration-controller/pkg/usercluster/watches"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/machines"
 )
 
@@ -117,4 +122,33 @@ func TestAMachineSetThatMayNotBeLoweredHoldsUpNoOther(t *testing.T) {
 	accept()
 	w.until("the end", finished, w.playEverybody)
 	g.Expect(w.machineNames()).NotTo(ContainElement(HavePrefix("a-0")))
+}
+
+// To the API server, the UID of a Machine that is gone is an invalid change of the one that has its name now.
+func TestAMachineThatWasMadeAgainIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	w := newWorld(t)
+	pool, former := w.pool("a", 1), &machines.Machine{}
+	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "a-0-0"}, former)).To(Succeed())
+	w.refuse(former, "machines", "false", map[string]any{"metadata": map[string]any{"annotations": map[string]any{"tried": "now"}}})
+	adapter := machinecontroller.New(w.user.client, w.clock, watches.New(watches.Clients{}, func() {}, logr.Discard()))
+	ref := func(kind string, object client.Object) observation.Ref {
+		return observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
+	}
+	marks := outcome.Action{
+		Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{ref("Machine", former)},
+		Step: &outcome.MachineSetStep{Deployment: ref("MachineDeployment", pool)},
+	}
+	g.Expect(adapter.Change(t.Context(), marks)).To(MatchError(ContainSubstring("denied request")))
+	asksLater := func() observation.Refusal {
+		w.clock.Step(time.Minute)
+		return adapter.Observe(t.Context()).Value().Deployments[0].Refusal
+	}
+	g.Expect(asksLater().Of).To(Equal(observation.RefusedStep))
+
+	g.Expect(w.user.client.Delete(t.Context(), former)).To(Succeed())
+	former.ResourceVersion, former.UID = "", ""
+	g.Expect(w.user.client.Create(t.Context(), former)).To(Succeed())
+	g.Expect(asksLater()).To(BeZero())
 }

@@ -41,9 +41,9 @@ func (a *Adapter) Change(ctx context.Context, action outcome.Action) error {
 	case outcome.ActionRollMachineDeployment, outcome.ActionReturnMinReady:
 		return each(action.Objects, func(ref observation.Ref) error { return a.roll(ctx, ref, action) })
 	case outcome.ActionMarkMachines:
-		return a.mark(ctx, action.Objects, action.Step.Deployment)
+		return a.mark(ctx, action)
 	case outcome.ActionStepMachineSet:
-		return a.step(ctx, action.Objects[0], *action.Step)
+		return a.step(ctx, action)
 	case outcome.ActionRemoveCanary:
 		return each(action.Objects, func(ref observation.Ref) error {
 			return machines.DeleteSeen(ctx, a.client, machineGroupVersion().WithKind(ref.Kind), ref)

@@ -30,7 +30,8 @@ func (a *Adapter) roll(ctx context.Context, ref observation.Ref, action outcome.
 	apply := func(ctx context.Context, c client.Client, version string) error {
 		return c.Apply(ctx, oursOf(ref, version, action), client.FieldOwner(ucv1.FieldManager), client.ForceOwnership)
 	}
-	return changing("roll", ref, a.note(ref, observation.RefusedChange, version, apply, apply(ctx, a.client, version)))
+	may := refusal{Refusal: observation.Refusal{Of: observation.RefusedChange, Asked: action.Asks()}, again: apply, version: version}
+	return changing("roll", ref, a.note(ref, may, apply(ctx, a.client, version)))
 }
 
 // oursOf a MachineDeployment are the fields of it that the action has.
@@ -53,21 +54,33 @@ func oursOf(ref observation.Ref, version string, action outcome.Action) runtime.
 	return client.ApplyConfigurationFromUnstructured(object)
 }
 
-// mark has the machine-controller take these Machines first when their MachineSet is scaled down.
-func (a *Adapter) mark(ctx context.Context, refs []observation.Ref, deployment observation.Ref) error {
-	marks := func(ctx context.Context, c client.Client, _ string) error {
-		return each(refs, func(ref observation.Ref) error {
+// mark has the machine-controller take these Machines first when their MachineSet is scaled down. Of those that are refused, the
+// first is asked about again: there may be many, and the next write itself tells of the others.
+func (a *Adapter) mark(ctx context.Context, action outcome.Action) error {
+	var again write
+	err := each(action.Objects, func(ref observation.Ref) error {
+		mark := func(ctx context.Context, c client.Client, _ string) error {
 			return patch(ctx, c, "mark", ref, map[string]any{
 				"metadata": map[string]any{"uid": ref.UID, "annotations": map[string]any{ucv1.DeleteMachineAnnotation: "true"}},
 			})
-		})
-	}
-	return a.note(deployment, observation.RefusedStep, "", marks, marks(ctx, a.client, ""))
+		}
+		err := mark(ctx, a.client, "")
+		if err != nil && isRefusal(err) && again == nil {
+			again = mark
+		}
+		return err
+	})
+	return a.note(action.Step.Deployment, refusalOfStep(action, again), err)
+}
+
+func refusalOfStep(action outcome.Action, again write) refusal {
+	return refusal{Refusal: observation.Refusal{Of: observation.RefusedStep, Asked: action.Asks()}, again: again}
 }
 
 // step lowers a MachineSet that is as it was seen, if its MachineDeployment is, too: while that is paused, the
 // machine-controller would bring the MachineSet back to what it was, with a Machine that can never boot.
-func (a *Adapter) step(ctx context.Context, set observation.Ref, step outcome.MachineSetStep) error {
+func (a *Adapter) step(ctx context.Context, action outcome.Action) error {
+	set, step := action.Objects[0], *action.Step
 	deployment := &unstructured.Unstructured{}
 	deployment.SetGroupVersionKind(machineGroupVersion().WithKind(machineDeploymentKind))
 	key := types.NamespacedName{Namespace: step.Deployment.Namespace, Name: step.Deployment.Name}
@@ -84,7 +97,7 @@ func (a *Adapter) step(ctx context.Context, set observation.Ref, step outcome.Ma
 	}
 	asSeen := lower(map[string]any{"uid": set.UID, "resourceVersion": step.Version})
 	again := lower(map[string]any{"uid": set.UID})
-	return a.note(step.Deployment, observation.RefusedStep, "", again, asSeen(ctx, a.client, ""))
+	return a.note(step.Deployment, refusalOfStep(action, again), asSeen(ctx, a.client, ""))
 }
 
 func patch(ctx context.Context, c client.Client, what string, ref observation.Ref, change map[string]any) error {

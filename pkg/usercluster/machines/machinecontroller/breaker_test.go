@@ -98,7 +98,7 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 				Replicas:   2,
 			}
 			tc.change(&step)
-			err = s.step(t.Context(), ref("MachineSet", "old"), step)
+			err = s.step(t.Context(), outcome.Action{Objects: []observation.Ref{ref("MachineSet", "old")}, Step: &step})
 			live, _ = reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
 			if tc.says == "" {
 				g.Expect(err).NotTo(HaveOccurred())
@@ -114,7 +114,9 @@ func TestAStepLowersWhatWasSeen(t *testing.T) {
 func TestAMarkedMachineGoesFirst(t *testing.T) {
 	g := NewWithT(t)
 	s := adapterWith(interceptor.Funcs{}, machineObject(t, "Machine", "m", "{}"))
-	g.Expect(s.mark(t.Context(), []observation.Ref{machineRef("m")}, breakerRef())).To(Succeed())
+	g.Expect(s.mark(t.Context(), outcome.Action{
+		Objects: []observation.Ref{machineRef("m")}, Step: &outcome.MachineSetStep{Deployment: breakerRef()},
+	})).To(Succeed())
 	live, err := reads.Live(t.Context(), s.client, machineObject(t, "Machine", "m", "{}"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(toMachine(live).GoesFirst).To(BeTrue())

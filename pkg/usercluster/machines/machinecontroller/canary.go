@@ -35,7 +35,8 @@ func (a *Adapter) CreateCanary(ctx context.Context, target observation.Ref) (tai
 		taints = taintsOf(source)
 		return machines.CreateMissing(ctx, c, deployment)
 	}
-	return taints, a.note(target, observation.RefusedCanary, "", create, create(ctx, a.client, ""))
+	may := refusal{Refusal: observation.Refusal{Of: observation.RefusedCanary}, again: create}
+	return taints, a.note(target, may, create(ctx, a.client, ""))
 }
 
 // taintsOf the Nodes of a MachineDeployment.

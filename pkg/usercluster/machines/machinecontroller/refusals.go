@@ -2,6 +2,7 @@ package machinecontroller
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ccm-migration/ccm-migration-controller/pkg/observation"
@@ -84,13 +86,13 @@ func (r refusal) changed(d observation.MachineDeployment) bool {
 }
 
 // note what became of a write about a MachineDeployment, which is asked about again by a dry run when it was refused.
-func (a *Adapter) note(ref observation.Ref, of observation.RefusedWrite, version string, again write, err error) error {
+func (a *Adapter) note(ref observation.Ref, may refusal, err error) error {
 	switch {
 	case err == nil:
 		a.refusals.forget(ref)
 	case isRefusal(err):
-		by := observation.Refusal{By: refuser(err), Of: of}
-		a.refusals.refuse(ref, refusal{Refusal: by, again: again, version: version, askedAt: a.clock.Now()})
+		may.By, may.askedAt = refuser(err), a.clock.Now()
+		a.refusals.refuse(ref, may)
 	}
 	return err
 }
@@ -121,19 +123,31 @@ func (a *Adapter) noteRefusals(ctx context.Context, deployments []observation.Ma
 	}
 }
 
-// askAgain about a write that was refused. Where no one answers, it is so still. Of what is gone, no one knows.
+// askAgain about a write that was refused. Where no one answers, it is so still. Of what is gone, no one knows. What was changed
+// meanwhile is asked about at the next look.
 func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment, refused refusal) {
 	err := refused.again(ctx, client.NewDryRunClient(a.client), d.Version)
-	refused.version, refused.askedAt = d.Version, a.clock.Now()
 	switch {
-	case err == nil || saysNoDryRun(err):
+	case err == nil || saysNoDryRun(err) || isGone(err):
 		refused.accepted = true
+	case apierrors.IsConflict(err):
+		return
 	case isRefusal(err):
 		refused.By = refuser(err)
-	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		refused.accepted = true
 	}
+	refused.version, refused.askedAt = d.Version, a.clock.Now()
 	a.refusals.refuse(d.Ref, refused)
+}
+
+// isGone also says that another object is there under that name: the API server calls another UID an invalid change.
+// https://github.com/kubernetes/apimachinery/blob/v0.36.4/pkg/api/validation/objectmeta.go#L332
+func isGone(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if apierrors.IsNotFound(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return apierrors.IsNotFound(err)
+	}
+	causes := status.Status().Details.Causes
+	return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool { return cause.Field == "metadata.uid" })
 }
 
 func isRefusal(err error) bool {

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -60,13 +61,33 @@ func (a *admission) apply(
 	return c.Apply(ctx, object, options...)
 }
 
+func (a *admission) patch(
+	_ context.Context, _ client.WithWatch, _ client.Object, _ client.Patch, options ...client.PatchOption,
+) error {
+	all := &client.PatchOptions{}
+	all.ApplyOptions(options)
+	if len(all.DryRun) > 0 {
+		return nil
+	}
+	return a.says
+}
+
 func denial(by string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "cluster.k8s.io", Resource: "machinedeployments"}, "md",
 		errors.New(by+" denied the request: no such image"))
 }
 
+func byAnother(refusal observation.Refusal) observation.Refusal {
+	refusal.By = "webhook n"
+	return refusal
+}
+
+func modified() error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: "machinedeployments"}, "md", errors.New("modified"))
+}
+
 func TestAWriteThatWasRefusedIsAskedAboutAgain(t *testing.T) {
-	refused := observation.Refusal{By: "webhook m", Since: start}
+	refused := observation.Refusal{By: "webhook m", Since: start, Asked: rolls("17", true).Asks()}
 	for name, test := range map[string]struct {
 		after   time.Duration
 		says    error
@@ -78,8 +99,9 @@ func TestAWriteThatWasRefusedIsAskedAboutAgain(t *testing.T) {
 		"after a minute, it is accepted":  {after: time.Minute, tried: 1},
 		"after a minute, it is refused":   {after: time.Minute, says: denial(`admission webhook "m"`), want: refused, tried: 1},
 		"at once when it was changed":     {changes: true, tried: 1},
-		"by another one now":              {after: time.Minute, says: denial(`admission webhook "n"`), want: observation.Refusal{By: "webhook n", Since: start}, tried: 1},
+		"by another one now":              {after: time.Minute, says: denial(`admission webhook "n"`), want: byAnother(refused), tried: 1},
 		"no one answers, so it is so":     {after: time.Minute, says: context.DeadlineExceeded, want: refused, tried: 1},
+		"changed meanwhile, asked again":  {after: time.Minute, says: modified(), want: refused, tried: 2},
 		"only a write that is meant says": {after: time.Minute, says: errors.New("does not support dry run"), tried: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,17 +192,24 @@ func machineRef(name string) observation.Ref {
 	return observation.Ref{Kind: "Machine", Namespace: "kube-system", Name: name, UID: name + "-uid"}
 }
 
+// another object than was meant is there.
+func another() error {
+	path := field.NewPath("metadata", "uid")
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Machine"}, "m", field.ErrorList{field.Invalid(path, "m-uid", "is immutable")})
+}
+
 // The MachineDeployment is held, whichever of its Machines and MachineSets may not be changed.
 func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
 	set := observation.Ref{Kind: "MachineSet", Namespace: "kube-system", Name: "old", UID: "old-uid"}
 	mark := outcome.Action{
-		Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{machineRef("m"), machineRef("free")},
+		Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{machineRef("free"), machineRef("m"), machineRef("n")},
 		Step: &outcome.MachineSetStep{Deployment: breakerRef()},
 	}
 	lower := outcome.Action{
 		Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{set},
 		Step: &outcome.MachineSetStep{Deployment: breakerRef(), Generation: 7, Replicas: 2},
 	}
+	marks := []string{"means free", "means m", "means n", "tries m"}
 	refused := observation.Refusal{By: "webhook m", Since: start, Of: observation.RefusedStep}
 	for name, test := range map[string]struct {
 		action outcome.Action
@@ -189,12 +218,12 @@ func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
 		want   observation.Refusal
 		seen   []string
 	}{
-		"a mark": {mark, "Machine", func(*stepPolicy) {}, refused, []string{"means m", "means free", "tries m", "tries free"}},
-		"a mark that is accepted now": {mark, "Machine", func(p *stepPolicy) { p.says = nil }, observation.Refusal{},
-			[]string{"means m", "means free", "tries m", "tries free"}},
+		"a mark":                      {mark, "Machine", func(*stepPolicy) {}, refused, marks},
+		"a mark that is accepted now": {mark, "Machine", func(p *stepPolicy) { p.says = nil }, observation.Refusal{}, marks},
 		"a mark of a Machine that is gone": {mark, "Machine", func(p *stepPolicy) { p.gone = map[string]bool{"m": true} },
-			observation.Refusal{}, []string{"means m", "means free", "tries m", "tries free"}},
-		"a step": {lower, "MachineSet", func(*stepPolicy) {}, refused, []string{"means old", "tries old"}},
+			observation.Refusal{}, marks},
+		"a mark of another Machine by now": {mark, "Machine", func(p *stepPolicy) { p.says = another() }, observation.Refusal{}, marks},
+		"a step":                           {lower, "MachineSet", func(*stepPolicy) {}, refused, []string{"means old", "tries old"}},
 		"a step that is accepted now": {lower, "MachineSet", func(p *stepPolicy) { p.says = nil },
 			observation.Refusal{}, []string{"means old", "tries old"}},
 		"no one answers, so it is so": {lower, "MachineSet", func(p *stepPolicy) { p.says = context.DeadlineExceeded }, refused,
@@ -205,12 +234,16 @@ func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
 			s := adapterWith(interceptor.Funcs{Patch: policy.patch},
 				machineObject(t, "MachineDeployment", "md", "{metadata: {generation: 7}, spec: {replicas: 3}}"),
 				machineObject(t, "MachineSet", "old", "spec: {replicas: 3}"),
-				machineObject(t, "Machine", "m", "{}"), machineObject(t, "Machine", "free", "{}"))
+				machineObject(t, "Machine", "m", "{}"), machineObject(t, "Machine", "n", "{}"), machineObject(t, "Machine", "free", "{}"))
 			live, err := reads.Live(t.Context(), s.client, machineObject(t, "MachineSet", "old", "{}"))
 			g.Expect(err).NotTo(HaveOccurred())
 			step := *test.action.Step
 			step.Version, test.action.Step = live.GetResourceVersion(), &step
 			g.Expect(s.Change(t.Context(), test.action)).To(MatchError(ContainSubstring("denied the request")))
+			refused.Asked, test.want.Asked = test.action.Asks(), ""
+			if test.want.By != "" {
+				test.want.Asked = refused.Asked
+			}
 			test.then(policy)
 			live.SetAnnotations(map[string]string{"machine-controller": "writes"})
 			g.Expect(s.client.Update(t.Context(), live)).To(Succeed())
@@ -230,25 +263,39 @@ func TestAStepThatIsRefusedIsARefusalOfItsMachineDeployment(t *testing.T) {
 
 // A webhook may let dry runs pass: what is refused again at once was refused all the time.
 func TestARefusalThatNoDryRunShowsGoesOn(t *testing.T) {
-	g, hook := NewWithT(t), &admission{says: denial(`admission webhook "m"`), onlyMeant: true}
-	s := adapterWith(interceptor.Funcs{Apply: hook.apply}, machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2}"),
-		machineObject(t, "MachineSet", "set", "{}"), machineObject(t, "Machine", "machine", "{}"))
-	shows := func() observation.Refusal { return s.Observe(t.Context()).Value().Deployments[0].Refusal }
-	refuse := func() {
-		g.Expect(s.roll(t.Context(), breakerRef(), s.asSeen(t, rolls("17", true)))).To(MatchError(ContainSubstring("denied")))
+	step := &outcome.MachineSetStep{Deployment: breakerRef(), Replicas: 2}
+	lower := outcome.Action{Kind: outcome.ActionStepMachineSet, Objects: []observation.Ref{{Kind: "MachineSet", Name: "set"}}, Step: step}
+	lower.Objects[0].Namespace = breakerRef().Namespace
+	mark := outcome.Action{Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{machineRef("machine")}, Step: step}
+	for name, write := range map[string]func(*testing.T, *Adapter) error{
+		"a change": func(t *testing.T, s *Adapter) error {
+			return s.roll(t.Context(), breakerRef(), s.asSeen(t, rolls("17", true)))
+		},
+		"a canary": func(t *testing.T, s *Adapter) error { _, err := s.CreateCanary(t.Context(), breakerRef()); return err },
+		"a mark":   func(t *testing.T, s *Adapter) error { return s.Change(t.Context(), mark) },
+		"a step":   func(t *testing.T, s *Adapter) error { return s.Change(t.Context(), lower) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, hook := NewWithT(t), &admission{says: denial(`admission webhook "m"`), onlyMeant: true}
+			s := adapterWith(interceptor.Funcs{Apply: hook.apply, Patch: hook.patch},
+				machineObject(t, "MachineDeployment", "md", "spec: {replicas: 2, template: {spec: {}}}"),
+				machineObject(t, "MachineSet", "set", "spec: {replicas: 3}"), machineObject(t, "Machine", "machine", "{}"))
+			shows := func() observation.Refusal { return s.Observe(t.Context()).Value().Deployments[0].Refusal }
+			refuse := func() { g.Expect(write(t, s)).To(MatchError(ContainSubstring("denied"))) }
+			refuse()
+			for range 5 {
+				g.Expect(shows().Since).To(Equal(start))
+				s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+				g.Expect(shows()).To(BeZero(), "so that it is tried")
+				refuse()
+			}
+			s.clock.(*clocktesting.FakeClock).Step(time.Minute)
+			shows()
+			s.clock.(*clocktesting.FakeClock).Step(2*time.Minute + time.Second)
+			refuse()
+			g.Expect(shows().Since).To(Equal(s.clock.Now()), "nothing was refused for a while")
+		})
 	}
-	refuse()
-	for range 5 {
-		g.Expect(shows().Since).To(Equal(start))
-		s.clock.(*clocktesting.FakeClock).Step(time.Minute)
-		g.Expect(shows()).To(BeZero(), "so that it is tried")
-		refuse()
-	}
-	s.clock.(*clocktesting.FakeClock).Step(time.Minute)
-	shows()
-	s.clock.(*clocktesting.FakeClock).Step(2*time.Minute + time.Second)
-	refuse()
-	g.Expect(shows().Since).To(Equal(s.clock.Now()), "nothing was refused for a while")
 }
 
 // Those that take long leave no time for others, which are asked about first the next time.

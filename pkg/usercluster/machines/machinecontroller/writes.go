@@ -37,8 +37,8 @@ func (a *Adapter) tryWrite(ctx context.Context, stored *unstructured.Unstructure
 		return observation.Absent[preflight.Write]() // The answer is not the object.
 	case err == nil:
 		return observation.Known(preflight.Write{Rewritten: rewritten(stored, answer)})
-	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		return observation.Absent[preflight.Write]() // It is gone, or another one by now.
+	case isGone(err) || apierrors.IsConflict(err):
+		return observation.Absent[preflight.Write]() // It is changed at this moment, or not there any more.
 	case saysNoDryRun(err):
 		return observation.Absent[preflight.Write]()
 	case isRefusal(err):
