@@ -136,6 +136,26 @@ func TestARefusalOfWhatIsRolled(t *testing.T) {
 	})
 }
 
+// again is being rolled under a value that the facts do not know: they were restored from before it.
+func again(o *Observation) {
+	both(firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue, d.Guard = "former", endless() }), machines(second))(o)
+	edit(&o.Machines, func(m *observation.Machines) {
+		m.Deployments[1].Name = "zebras"
+	})
+}
+
+func TestARefusalKeepsTheBreakerOn(t *testing.T) {
+	says := []string{"kube-system/zebras"}
+	runDecisions(t, map[string]decision{
+		"of a roll": {
+			given: rolling, when: both(again, refusing(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: says,
+		},
+		"of a canary": {
+			given: begun, when: both(again, refusingCanary(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionRecord, says: says,
+		},
+	})
+}
+
 func TestARefusedCanary(t *testing.T) {
 	runDecisions(t, map[string]decision{
 		"the canary is made of another one": {

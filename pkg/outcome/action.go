@@ -128,6 +128,7 @@ func (v Action) Asks() string {
 	for _, object := range v.Objects {
 		uids = append(uids, object.UID)
 	}
+	slices.Sort(uids) // Which one goes first may change.
 	if v.Kind == ActionMarkMachines {
 		return fmt.Sprintf("%s %v", v.Kind, uids)
 	}

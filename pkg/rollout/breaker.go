@@ -136,8 +136,9 @@ func mayReturn(in fleet, pool pool) bool {
 	case toldToRoll(in.view, pool.deployment, in.view.setsOf(pool.deployment)):
 		return in.view.replaced(pool.deployment)
 	}
-	// Whoever took our value out of the template lets it be rolled back, to Machines that are watched by no one.
-	return pool.state == Blocked && !pool.conflict
+	// Whoever took our value out of the template lets it be rolled back, to Machines that are watched by no one. Where only our roll
+	// is refused, it is still to come.
+	return pool.state == Blocked && !pool.conflict && !pool.refused
 }
 
 func returnMinReady(in input, d observation.MachineDeployment, because string) outcome.Outcome {

@@ -112,7 +112,7 @@ func (c *Controller) roll(action outcome.Action, decision migration.Decision) bo
 			continue
 		}
 		w.Hooks.Witness.Rolls(d, action)
-		d.takeGuard(action)
+		d.takeGuard(action, w.Now)
 		if w.Hooks.Fate.Killed(decision) {
 			return false
 		}

@@ -28,7 +28,7 @@ func (d *MachineDeployment) observeGuard() observation.Guard {
 }
 
 // takeGuard is our part of a MachineDeployment, in one write: what is not in it is given back.
-func (d *MachineDeployment) takeGuard(action outcome.Action) {
+func (d *MachineDeployment) takeGuard(action outcome.Action, now time.Time) {
 	switch {
 	case action.Endless:
 		d.Guard.MinReady, d.Guard.Ours, d.Guard.Owner = rollout.EndlessMinReadySeconds, true, ""
@@ -38,7 +38,7 @@ func (d *MachineDeployment) takeGuard(action outcome.Action) {
 	if action.RestartValue != "" {
 		d.Restart = action.RestartValue
 	}
-	d.Generation++
+	d.Stored(now)
 }
 
 // returnMinReady gives minReadySeconds back; false: it is refused, by a webhook or because the MachineDeployment was changed
@@ -48,7 +48,7 @@ func (c *Controller) returnMinReady(action outcome.Action) bool {
 	if d == nil || d.version() != action.VersionOf(action.Objects[0]) || !c.writes(d, observation.RefusedChange, action.Asks()) {
 		return false
 	}
-	d.takeGuard(action)
+	d.takeGuard(action, c.world.Now)
 	return true
 }
 

@@ -16,6 +16,8 @@ type Webhook struct {
 	// for new Machines, too.
 	RefusesFrom, RefusesUntil time.Time
 	Refuses                   observation.RefusedWrite
+	// RewritesFrom: it is another one from then on, which stores the providerSpec in another form, at the next write. Zero: never.
+	RewritesFrom time.Time
 	// refused is the last answer of the cloud, which is kept; closed is the last one about each kind of write.
 	refused    bool
 	answeredAt time.Time
@@ -35,6 +37,17 @@ func (ms *Machines) refuses(d *MachineDeployment, of observation.RefusedWrite) b
 func (h *Webhook) isClosed(of observation.RefusedWrite, now time.Time) bool {
 	concerns := h.Refuses == of || h.Refuses == observation.RefusedChange && of == observation.RefusedCanary
 	return concerns && !now.Before(h.RefusesFrom) && now.Before(h.RefusesUntil)
+}
+
+// Stored is a write of a MachineDeployment, which makes a new revision where a webhook changes the template. Without the breaker,
+// the Machines are then replaced by the machine-controller alone.
+// https://github.com/kubermatic/machine-controller/blob/v1.66.2/pkg/admission/machinedeployments.go#L62-L76
+func (d *MachineDeployment) Stored(now time.Time) {
+	d.Generation++
+	if from := d.Webhook.RewritesFrom; !from.IsZero() && !now.Before(from) {
+		d.Revision, d.Webhook.RewritesFrom = d.Revision+1, time.Time{}
+		d.Guard.Exempt = d.Guard.Exempt || !d.Guard.Ours
+	}
 }
 
 // invalid: the machine-controller's webhook asks the cloud whether a MachineDeployment or a new Machine is valid. At every
@@ -86,7 +99,7 @@ func (c *Controller) writes(d *MachineDeployment, of observation.RefusedWrite, a
 	if of == observation.RefusedChange {
 		noted.version = d.version()
 	}
-	if before, known := c.refusals[d.UID]; known && before.Of == of {
+	if before, known := c.refusals[d.UID]; known && before.Of == of && (of == observation.RefusedStep || before.Asked == asked) {
 		noted.Since = before.Since
 	}
 	c.refusals[d.UID] = noted

@@ -131,7 +131,7 @@ func TestAMachineThatWasMadeAgainIsNotAskedAbout(t *testing.T) {
 	w := newWorld(t)
 	pool, former := w.pool("a", 1), &machines.Machine{}
 	g.Expect(w.user.client.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "a-0-0"}, former)).To(Succeed())
-	w.refuse(former, "machines", "false", map[string]any{"metadata": map[string]any{"annotations": map[string]any{"tried": "now"}}})
+	accept := w.refuse(former, "machines", "false", map[string]any{"metadata": map[string]any{"annotations": map[string]any{"tried": "now"}}})
 	adapter := machinecontroller.New(w.user.client, w.clock, watches.New(watches.Clients{}, func() {}, logr.Discard()))
 	ref := func(kind string, object client.Object) observation.Ref {
 		return observation.Ref{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID())}
@@ -151,4 +151,5 @@ func TestAMachineThatWasMadeAgainIsNotAskedAbout(t *testing.T) {
 	former.ResourceVersion, former.UID = "", ""
 	g.Expect(w.user.client.Create(t.Context(), former)).To(Succeed())
 	g.Expect(asksLater()).To(BeZero())
+	accept()
 }

@@ -43,7 +43,7 @@ func meddleWith(w *World, name string, change func(*simulation.MachineDeployment
 	for _, d := range w.Machines.Deployments {
 		if d.Name == name {
 			change(d)
-			d.Generation++
+			d.Stored(w.Now)
 			d.Guard.Exempt = true
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func Unpause(w *World) {
 	for _, d := range w.Machines.Deployments {
 		d.Paused = false
-		d.Generation++
+		d.Stored(w.Now)
 	}
 }
 
@@ -70,7 +70,7 @@ func Scale(w *World, name string, replicas int) {
 	for _, d := range w.Machines.Deployments {
 		if d.Name == name {
 			d.Replicas = replicas
-			d.Generation++
+			d.Stored(w.Now)
 			d.Guard.Exempt = true
 		}
 	}

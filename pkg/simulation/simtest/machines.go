@@ -44,6 +44,9 @@ func addDeployment(w *World, p Pool) *simulation.MachineDeployment {
 			RefusesFrom: w.Now.Add(p.RefusedAfter), RefusesUntil: w.Now.Add(p.RefusedAfter + p.RefusedFor), Refuses: p.Refuses,
 		},
 	}
+	if p.RewritesAfter > 0 {
+		d.Webhook.RewritesFrom = w.Now.Add(p.RewritesAfter)
+	}
 	w.Machines.Deployments = append(w.Machines.Deployments, d)
 	set := w.Machines.CreateSet(d)
 	set.Replicas = d.Replicas

@@ -234,6 +234,9 @@ func randomJoins(rng *rand.Rand, s *Scenario) {
 	}
 	randomRefusals(rng, s)
 	s.DrainsNotReady = rng.IntN(3) == 0
+	if len(s.Pools) > 0 && rng.IntN(3) == 0 {
+		s.Pools[rng.IntN(len(s.Pools))].RewritesAfter = time.Duration(1+rng.IntN(900)) * simulation.Tick
+	}
 }
 
 // randomBootstraps draws how the operating-system-manager writes what new Machines boot with, and whether that can be read.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -106,4 +107,41 @@ func randomRefusals(rng *rand.Rand, s *Scenario) {
 		pool.Refuses = observation.RefusedStep
 	}
 	s.MaxTicks = max(s.MaxTicks, 6000)
+}
+
+// A newer webhook stores a template in another form at any write, also at that by which minReadySeconds is given back.
+func TestAWebhookThatRewrites(t *testing.T) {
+	t.Parallel()
+	rewriting := func(when func(*World) bool, more ...Intervention) Scenario {
+		return with(func(s *Scenario) {
+			s.Pools = []Pool{{Name: "a", Replicas: 2}, {Name: "b", Replicas: 1}}
+			s.Configure = func(c *ucv1.Cluster) { c.Spec.Rollout.Canary = ucv1.NoCanary }
+			s.Interventions = append([]Intervention{{Name: "the webhook is another one", When: when, Do: func(w *World) {
+				for _, d := range w.Machines.Deployments {
+					d.Webhook.RewritesFrom = w.Now
+				}
+			}}}, more...)
+		})
+	}
+	rollsBack := Intervention{Name: "rolls back", Do: func(w *World) {
+		Spec(w, func(s *ucv1.ClusterSpec) { s.Handover.Rollback = true })
+	}}
+	for name, test := range map[string]struct {
+		scenario Scenario
+		ends     ucv1.Step
+		replaced int
+	}{
+		"the roll is such a write":                        {rewriting(AtStep(ucv1.StepMachineController)), ucv1.StepFinished, 3},
+		"what follows a write of ours is waited for, too": {rewriting(halfRolled), ucv1.StepFinished, 5},
+		"and in a rollback":                               {rewriting(halfRolled, rollsBack), ucv1.StepRolledBack, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range orders(20) {
+				transcript, err := Run(seed, test.scenario)
+				NewWithT(t).Expect(err).NotTo(HaveOccurred(), transcript.String())
+				NewWithT(t).Expect(transcript.Outcome.Step).To(Equal(test.ends), transcript.String())
+				NewWithT(t).Expect(transcript.Outcome.Replaced).To(BeNumerically(">=", test.replaced), transcript.String())
+			}
+		})
+	}
 }

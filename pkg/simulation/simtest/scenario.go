@@ -83,6 +83,8 @@ type Pool struct {
 	// RefusedAfter that time of the run, a webhook refuses its writes and its new Machines, for that long, or only what it refuses.
 	RefusedAfter, RefusedFor time.Duration
 	Refuses                  observation.RefusedWrite
+	// RewritesAfter that time, a webhook stores its template in another form at the next write; zero: never.
+	RewritesAfter time.Duration
 }
 
 func (p Pool) surge() int {

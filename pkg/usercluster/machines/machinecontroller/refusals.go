@@ -47,13 +47,18 @@ func (r *refusals) refuse(ref observation.Ref, noted refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	noted.Since = noted.askedAt
-	if before, known := r.refused[ref.UID]; known && before.Of == noted.Of && !before.lapsed(noted.askedAt) {
+	if before, known := r.refused[ref.UID]; known && noted.goesOn(before.Refusal) && !before.lapsed(noted.askedAt) {
 		noted.Since = before.Since
 	}
 	if r.refused == nil {
 		r.refused = map[string]refusal{}
 	}
 	r.refused[ref.UID] = noted
+}
+
+// goesOn says that who refused a write refuses the same one still. Of steps, the next Machine or MachineSet counts as the same.
+func (r refusal) goesOn(before observation.Refusal) bool {
+	return r.Of == before.Of && (r.Of == observation.RefusedStep || r.Asked == before.Asked)
 }
 
 func (r *refusals) forget(ref observation.Ref) {
@@ -127,15 +132,15 @@ func (a *Adapter) noteRefusals(ctx context.Context, deployments []observation.Ma
 // meanwhile is asked about at the next look.
 func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment, refused refusal) {
 	err := refused.again(ctx, client.NewDryRunClient(a.client), d.Version)
+	refused.askedAt = a.clock.Now()
 	switch {
+	case err != nil && isRefusal(err): // Whatever its code is.
+		refused.version, refused.By = d.Version, refuser(err)
 	case err == nil || saysNoDryRun(err) || isGone(err):
 		refused.accepted = true
-	case apierrors.IsConflict(err):
-		return
-	case isRefusal(err):
-		refused.By = refuser(err)
+	case !apierrors.IsConflict(err):
+		refused.version = d.Version
 	}
-	refused.version, refused.askedAt = d.Version, a.clock.Now()
 	a.refusals.refuse(d.Ref, refused)
 }
 

@@ -82,6 +82,13 @@ func byAnother(refusal observation.Refusal) observation.Refusal {
 	return refusal
 }
 
+// notFound is the answer of a webhook that passes on what it was told itself.
+func notFound() error {
+	err := apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "cloud")
+	err.ErrStatus.Message = `admission webhook "n" denied the request: no such Secret`
+	return err
+}
+
 func modified() error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: "machinedeployments"}, "md", errors.New("modified"))
 }
@@ -101,7 +108,8 @@ func TestAWriteThatWasRefusedIsAskedAboutAgain(t *testing.T) {
 		"at once when it was changed":     {changes: true, tried: 1},
 		"by another one now":              {after: time.Minute, says: denial(`admission webhook "n"`), want: byAnother(refused), tried: 1},
 		"no one answers, so it is so":     {after: time.Minute, says: context.DeadlineExceeded, want: refused, tried: 1},
-		"changed meanwhile, asked again":  {after: time.Minute, says: modified(), want: refused, tried: 2},
+		"changed meanwhile, asked again":  {changes: true, says: modified(), want: refused, tried: 2},
+		"by a webhook that finds nothing": {after: time.Minute, says: notFound(), want: byAnother(refused), tried: 1},
 		"only a write that is meant says": {after: time.Minute, says: errors.New("does not support dry run"), tried: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -295,6 +303,29 @@ func TestARefusalThatNoDryRunShowsGoesOn(t *testing.T) {
 			refuse()
 			g.Expect(shows().Since).To(Equal(s.clock.Now()), "nothing was refused for a while")
 		})
+	}
+}
+
+// A person is called after ten minutes of the same.
+func TestAnotherWriteThatIsRefusedIsAnotherRefusal(t *testing.T) {
+	step := func(name string) refusal {
+		action := outcome.Action{Kind: outcome.ActionMarkMachines, Objects: []observation.Ref{machineRef(name)}}
+		action.Step = &outcome.MachineSetStep{Deployment: breakerRef()}
+		return refusalOfStep(action, nil)
+	}
+	change := func(value string) refusal {
+		return refusal{Refusal: observation.Refusal{Of: observation.RefusedChange, Asked: rolls(value, true).Asks()}}
+	}
+	for name, test := range map[string]struct {
+		first, second refusal
+		same          bool
+	}{
+		"the same change":  {change("17"), change("17"), true},
+		"another change":   {change("17"), change("18"), false},
+		"another Machine":  {step("m"), step("n"), true},
+		"a step, a change": {step("m"), change("17"), false},
+	} {
+		NewWithT(t).Expect(test.second.goesOn(test.first.Refusal)).To(Equal(test.same), name)
 	}
 }
 

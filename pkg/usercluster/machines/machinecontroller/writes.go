@@ -37,12 +37,12 @@ func (a *Adapter) tryWrite(ctx context.Context, stored *unstructured.Unstructure
 		return observation.Absent[preflight.Write]() // The answer is not the object.
 	case err == nil:
 		return observation.Known(preflight.Write{Rewritten: rewritten(stored, answer)})
+	case isRefusal(err): // Whatever its code is.
+		return observation.Known(preflight.Write{Refused: refuser(err)})
 	case isGone(err) || apierrors.IsConflict(err):
 		return observation.Absent[preflight.Write]() // It is changed at this moment, or not there any more.
 	case saysNoDryRun(err):
 		return observation.Absent[preflight.Write]()
-	case isRefusal(err):
-		return observation.Known(preflight.Write{Refused: refuser(err)})
 	}
 	return observation.Unknown[preflight.Write](reads.Because("trying a write that changes nothing", err))
 }
