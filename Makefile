@@ -215,7 +215,7 @@ fuzz: ## Try 10,000 inputs in each fuzz test.
 SEEDS ?= 5000
 .PHONY: simulation
 simulation: ## Play the simulation with SEEDS seeds.
-	GOGC=off GOMEMLIMIT=3GiB go test -count=1 -timeout=60m ./pkg/simulation/simtest -args -seeds=$(SEEDS)
+	GOGC=off GOMEMLIMIT=3GiB go test -count=1 -timeout=120m ./pkg/simulation/simtest -args -seeds=$(SEEDS)
 
 .PHONY: integration-race
 integration-race: binaries-test ## Run the tests on API servers with the race detector.
