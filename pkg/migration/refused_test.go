@@ -17,9 +17,14 @@ func refusing(since time.Duration) func(*Observation) {
 	return refusingOf(observation.RefusedChange, since, outcome.Action{RestartValue: generation, Endless: true}.Asks())
 }
 
-// refusingReturn of minReadySeconds, and of steps: that the only old Machine goes.
+// refusingReturn refuses that minReadySeconds is given back; refusingStep that the only old Machine goes.
 func refusingReturn(since time.Duration) func(*Observation) {
 	return refusingOf(observation.RefusedChange, since, outcome.Action{RestartValue: generation}.Asks())
+}
+
+// refusingBack refuses minReadySeconds in a rollback.
+func refusingBack(since time.Duration) func(*Observation) {
+	return refusingOf(observation.RefusedChange, since, outcome.Action{RestartValue: back}.Asks())
 }
 
 func refusingStep(since time.Duration) func(*Observation) {
@@ -64,7 +69,8 @@ func halfBack(o *Observation) {
 		set, machine := m.Sets[0], m.Machines[0]
 		m.Sets[0].Current = false
 		set.Name, set.UID, set.RestartValue = "workers-3", "ms-back", back
-		machine.Name, machine.UID, machine.Set, machine.NodeName, machine.Annotation = "workers-3-a", "ma-back", "ms-back", "n3", "false"
+		machine.Name, machine.UID, machine.Set = "workers-3-a", "ma-back", "ms-back"
+		machine.NodeName, machine.Annotation = "n3", "false"
 		m.Sets, m.Machines = append(m.Sets, set), append(m.Machines, machine)
 	})(o)
 	edit(&o.Nodes, func(nodes *[]observation.Node) {
@@ -119,11 +125,11 @@ func TestARefusalOfWhatIsRolled(t *testing.T) {
 			says: []string{"These are rolled and serve, but their minReadySeconds cannot be given back: " + refusedNames},
 		},
 		"in a rollback its new Machines are not waited for": {
-			given: turningBack, when: both(refusingOf(observation.RefusedChange, time.Hour, outcome.Action{RestartValue: back}.Asks()), toldBack),
+			given: turningBack, when: both(refusingBack(time.Hour), toldBack),
 			step: ucv1.StepRollbackRoll, fails: ucv1.BlockedMachinesReason, says: []string{refusedNames},
 		},
 		"and old ones do not go step by step": {
-			given: turningBack, when: both(halfBack, refusingOf(observation.RefusedChange, time.Hour, outcome.Action{RestartValue: back}.Asks())),
+			given: turningBack, when: both(halfBack, refusingBack(time.Hour)),
 			step: ucv1.StepRollbackRoll, fails: ucv1.BlockedMachinesReason, says: []string{refusedNames},
 		},
 		"what was refused on the way there says nothing on the way back": {
@@ -138,17 +144,19 @@ func TestARefusalOfWhatIsRolled(t *testing.T) {
 
 // again is being rolled under a value that the facts do not know: they were restored from before it.
 func again(o *Observation) {
-	both(firstDeployment(func(d *observation.MachineDeployment) { d.RestartValue, d.Guard = "former", endless() }), machines(second))(o)
-	edit(&o.Machines, func(m *observation.Machines) {
-		m.Deployments[1].Name = "zebras"
-	})
+	machines(func(m *observation.Machines) {
+		second(m)
+		m.Deployments[0].RestartValue, m.Deployments[0].Guard = "former", endless()
+		m.Deployments[1].Name = "zebras" // Behind the first one.
+	})(o)
 }
 
 func TestARefusalKeepsTheBreakerOn(t *testing.T) {
 	says := []string{"kube-system/zebras"}
 	runDecisions(t, map[string]decision{
 		"of a roll": {
-			given: rolling, when: both(again, refusing(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionRollMachineDeployment, says: says,
+			given: rolling, when: both(again, refusing(time.Hour)), step: ucv1.StepRoll,
+			action: outcome.ActionRollMachineDeployment, says: says,
 		},
 		"of a canary": {
 			given: begun, when: both(again, refusingCanary(time.Hour)), step: ucv1.StepRoll, action: outcome.ActionRecord, says: says,
@@ -206,7 +214,7 @@ func twoRoll(o *Observation) {
 	edit(&o.Bootstraps, func(all *map[string]observation.BootstrapData) { (*all)["md2"] = (*all)["md"] })
 }
 
-// loses the new Node of what is rolled; two new Machines are wanted, and one may be unavailable.
+// loses the new Node of what is rolled. One Machine is wanted, and it may be unavailable, so that the old one may go.
 func loses(o *Observation) {
 	both(firstNode(func(n *observation.Node) { n.Ready, n.ReadyChangedAt = false, ago(time.Hour) }), machines(func(m *observation.Machines) {
 		m.Deployments[0].Replicas = 1

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -55,10 +56,14 @@ func (w *world) refuse(object client.Object, resource, accepts string, change ma
 		return w.user.client.Patch(w.t.Context(), tried, client.RawPatch(types.MergePatchType, raw), client.DryRunAll)
 	}
 	g.Eventually(try, deadline, interval).Should(MatchError(ContainSubstring("its image is gone")))
-	accept = func() {
+	remove := func(ctx context.Context) {
 		for _, object := range []client.Object{binding, policy} {
-			g.Expect(client.IgnoreNotFound(w.user.client.Delete(w.t.Context(), object))).To(Succeed())
+			g.Expect(client.IgnoreNotFound(w.user.client.Delete(ctx, object))).To(Succeed())
 		}
+	}
+	w.t.Cleanup(func() { remove(context.Background()) }) // Another test takes the user cluster.
+	accept = func() {
+		remove(w.t.Context())
 		g.Eventually(try, deadline, interval).Should(Succeed())
 	}
 	return accept

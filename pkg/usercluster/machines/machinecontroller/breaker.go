@@ -65,7 +65,7 @@ func (a *Adapter) mark(ctx context.Context, action outcome.Action) error {
 			})
 		}
 		err := mark(ctx, a.client, "")
-		if err != nil && isRefusal(err) && again == nil {
+		if again == nil && isRefusal(err) {
 			again = mark
 		}
 		return err

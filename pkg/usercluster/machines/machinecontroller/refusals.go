@@ -67,7 +67,7 @@ func (r *refusals) forget(ref observation.Ref) {
 	delete(r.refused, ref.UID)
 }
 
-// of those that are there, those that were asked about longest ago first; others are forgotten.
+// of those that are there; others are forgotten.
 func (r *refusals) of(deployments []observation.MachineDeployment, now time.Time) map[string]refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (a *Adapter) askAgain(ctx context.Context, d observation.MachineDeployment,
 	err := refused.again(ctx, client.NewDryRunClient(a.client), d.Version)
 	refused.askedAt = a.clock.Now()
 	switch {
-	case err != nil && isRefusal(err): // Whatever its code is.
+	case isRefusal(err): // Whatever its code is.
 		refused.version, refused.By = d.Version, refuser(err)
 	case err == nil || saysNoDryRun(err) || isGone(err):
 		refused.accepted = true
@@ -156,7 +156,7 @@ func isGone(err error) bool {
 }
 
 func isRefusal(err error) bool {
-	return strings.Contains(err.Error(), "denied the request") || strings.Contains(err.Error(), "denied request")
+	return err != nil && (strings.Contains(err.Error(), "denied the request") || strings.Contains(err.Error(), "denied request"))
 }
 
 // saysNoDryRun: only the write itself can tell whether such a webhook refuses it.
