@@ -64,6 +64,7 @@ func (h *rolls) stopsHalfWay(ctx context.Context, s *suite.Scene, u *bed.UserClu
 	})
 	h.expectTripped(ctx, s, u, seen)
 	h.Cloud.ClearFaultsOf(u.Options.Name)
+	s.Expect(u.WakeCCM(ctx)).To(Succeed())
 
 	h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
 	h.expectGivenBack(ctx, s, u, brokenPool)

@@ -7,7 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,7 +57,7 @@ func (h *rolls) holdsWhateverIsPaused(ctx context.Context, s *suite.Scene, u *be
 		h.patchPool(ctx, s, u, pool, `{"spec":{"paused":false}}`)
 	}
 	h.Cloud.ClearFaultsOf(u.Options.Name)
-	h.wakeCCM(ctx, s, u)
+	s.Expect(u.WakeCCM(ctx)).To(Succeed())
 	h.WaitForCluster(ctx, s, u, "the end of its migration", suite.IsTrue(ucv1.CSIKubeletMigrationCompletedCondition))
 	h.expectGivenBack(ctx, s, u, brokenPool)
 	h.expectGivenBack(ctx, s, u, slowPool)
@@ -73,17 +72,6 @@ func (h *rolls) beforeRoll(ctx context.Context, s *suite.Scene, u *bed.UserClust
 		}
 		return ""
 	})
-}
-
-// wakeCCM changes every Node: the CCM tries one that failed again after minutes, and at once when it changes.
-func (h *rolls) wakeCCM(ctx context.Context, s *suite.Scene, u *bed.UserCluster) {
-	GinkgoHelper()
-	nodes := &corev1.NodeList{}
-	s.Expect(u.Client.List(ctx, nodes)).To(Succeed())
-	for i := range nodes.Items {
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"test/woken":"true"}}}`))
-		s.Expect(u.Client.Patch(ctx, &nodes.Items[i], patch)).To(Succeed())
-	}
 }
 
 func (h *rolls) patchPool(ctx context.Context, s *suite.Scene, u *bed.UserCluster, pool, patch string) {

@@ -96,7 +96,7 @@ func (h *rolls) goesOnWithoutManager(ctx context.Context, s *suite.Scene, u *bed
 	h.ScaleManager(ctx, s, 0)
 	h.NodesJoin(ctx, s, u, 6)
 	h.Cloud.ClearFaultsOf(u.Options.Name)
-	h.wakeCCM(ctx, s, u)
+	s.Expect(u.WakeCCM(ctx)).To(Succeed())
 	s.Eventually(func() int { return h.served(ctx, s, u) }).
 		WithContext(ctx).WithTimeout(suite.Patience).WithPolling(suite.PollTime).Should(Equal(6), "Nodes that serve")
 	s.Consistently(

@@ -68,7 +68,7 @@ func (h *Testbed) WaitForCluster(
 	return cluster
 }
 
-// IsTrue is for WaitForCluster.
+// IsTrue is for WaitForCluster. Ready names what a migration waits for.
 func IsTrue(conditionType string) func(*ucv1.Cluster) string {
 	return func(cluster *ucv1.Cluster) string {
 		condition := meta.FindStatusCondition(cluster.Status.Conditions, conditionType)
@@ -76,7 +76,11 @@ func IsTrue(conditionType string) func(*ucv1.Cluster) string {
 		case condition == nil:
 			return "there is no condition " + conditionType
 		case condition.Status != metav1.ConditionTrue:
-			return fmt.Sprintf("%s is %s, %s: %s", conditionType, condition.Status, condition.Reason, condition.Message)
+			lacks := fmt.Sprintf("%s is %s, %s: %s", conditionType, condition.Status, condition.Reason, condition.Message)
+			if ready := meta.FindStatusCondition(cluster.Status.Conditions, ucv1.ReadyCondition); ready != nil {
+				lacks += fmt.Sprintf(" Ready is %s, %s: %s", ready.Status, ready.Reason, ready.Message)
+			}
+			return lacks
 		}
 		return ""
 	}

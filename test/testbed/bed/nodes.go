@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -86,6 +88,24 @@ func (u *UserCluster) SilenceNode(ctx context.Context, name string) error {
 	// Others write the status meanwhile: a beat of the kubelet that was on its way, and KCM's or the CCM's loops.
 	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return u.sayNotReady(ctx, name) }); err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
+	}
+	return nil
+}
+
+// WakeCCM changes each Node, as the runbook BreakerTripped says: the CCM tries one that failed again later and later, and at once
+// when it changes. The wait doubles up to 1000 s: workqueue.DefaultTypedControllerRateLimiter, used by
+// https://github.com/kubernetes/cloud-provider/blob/v0.36.4/controllers/node/node_controller.go#L150 and #L235.
+func (u *UserCluster) WakeCCM(ctx context.Context) error {
+	nodes := &corev1.NodeList{}
+	if err := u.Client.List(ctx, nodes); err != nil {
+		return err
+	}
+	annotation := fmt.Appendf(nil, `{"metadata":{"annotations":{"retry":%q}}}`, time.Now().Format(time.RFC3339Nano))
+	patch := client.RawPatch(types.MergePatchType, annotation)
+	for i := range nodes.Items {
+		if err := u.Client.Patch(ctx, &nodes.Items[i], patch); client.IgnoreNotFound(err) != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -238,6 +238,9 @@ func (s *Story) tellHalt() error {
 	}
 	s.say("north halted; repairing what keeps the CCM of " + s.cast.Breaks + " from initializing Nodes")
 	s.Bed.Cloud.ClearFaultsOf(s.cast.Breaks)
+	if err := s.clusters[s.cast.Breaks].WakeCCM(s.ctx); err != nil {
+		return err
+	}
 	if err := s.waitForCluster(s.cast.Breaks, "its recovery", func(c *ucv1.Cluster) string {
 		if stalled := meta.FindStatusCondition(c.Status.Conditions, ucv1.StalledCondition); stalled != nil {
 			return stalled.Message

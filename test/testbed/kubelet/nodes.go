@@ -23,7 +23,11 @@ import (
 
 const (
 	heartbeatInterval = 5 * time.Second
-	leaseSeconds      = 40
+	// reportInterval is how old the status may become that says nothing new. The real kubelet has half as much more or less before
+	// the first one: nodeStatusReportFrequency and calculateDelay, in
+	// https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/kubelet_node_status.go#L540.
+	reportInterval = 5 * time.Minute
+	leaseSeconds   = 40
 	// defaultVersion is reported by a Node that was created without one.
 	defaultVersion = "v1.30.14"
 )
@@ -221,6 +225,8 @@ func setNodeCondition(status *corev1.NodeStatus, wanted corev1.NodeCondition, no
 		}
 		if have.Status != wanted.Status || have.Reason != wanted.Reason {
 			*have = wanted
+		} else if now.Sub(have.LastHeartbeatTime.Time) >= reportInterval {
+			have.LastHeartbeatTime = now
 		}
 		return
 	}

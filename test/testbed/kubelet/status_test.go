@@ -167,6 +167,9 @@ func TestDesiredNodeStatus(t *testing.T) {
 
 	node.Status = first
 	g.Expect(desiredNodeStatus(node, "boot-1", metav1.NewTime(at(5)))).To(Equal(first), "nothing changed, nothing to write")
+	reported := desiredNodeStatus(node, "boot-1", metav1.NewTime(at(300)))
+	g.Expect(reported.Conditions[1].LastHeartbeatTime.Time).To(Equal(at(300)), "a status of five minutes is reported again")
+	g.Expect(reported.Conditions[1].LastTransitionTime.Time).To(Equal(at(0)))
 	g.Expect(desiredNodeStatus(node, "boot-2", metav1.NewTime(at(5)))).NotTo(Equal(first))
 }
 
