@@ -125,8 +125,19 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 func TestBootstrapDataHoldsSteps(t *testing.T) {
 	step := pooled{replicas: 3, surge: 1, old: "RRR", fresh: "P"}.observation
 	runDecisions(t, map[string]decision{
-		"external":         {given: step, step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
-		"of a former time": {given: step, when: booting(observation.BootstrapExternal, "9"), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason},
+		"external":                       {given: step, step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
+		"of a former time":               {given: step, when: booting(observation.BootstrapExternal, "9"), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason},
+		"external, in a deleted Cluster": {given: deleted(step), step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
+		"of a former time, in a deleted Cluster": {
+			given: deleted(step), when: booting(observation.BootstrapExternal, "9"),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason, says: []string{"usercluster.k8c.io/abandon=true"},
+		},
+		"not looked at, in a deleted Cluster": {
+			given: deleted(step), when: func(o *Observation) {
+				o.Bootstraps = observation.Unknown[map[string]observation.BootstrapData]("timeout")
+			},
+			step: ucv1.StepRoll, wait: ucv1.CouldNotLookReason, says: []string{"timeout"},
+		},
 	})
 }
 

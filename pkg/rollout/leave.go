@@ -14,16 +14,7 @@ func leave(in input) (outcome.Outcome, bool) {
 	}
 	fleet := fleetOf(in)
 	if in.facts.RollGeneration != "" && !in.o.Machines.IsAbsent() {
-		if out, busy := giveBackAndRemoveCanary(fleet); busy {
-			return out, true
-		}
-		if out := rollHalts(fleet); !out.Holds {
-			return out, true
-		}
-		if out, granted := stepNext(fleet); granted {
-			return out, true
-		}
-		if out, left := returnAll(fleet); left {
+		if out, busy := leaveRoll(fleet); busy {
 			return out, true
 		}
 	}
@@ -34,4 +25,21 @@ func leave(in input) (outcome.Outcome, bool) {
 		return out, true
 	}
 	return removeCanary(fleet)
+}
+
+// leaveRoll begins nothing more: else it is the roll of a Cluster that stays.
+func leaveRoll(in fleet) (outcome.Outcome, bool) {
+	if out, busy := giveBackAndRemoveCanary(in); busy {
+		return out, true
+	}
+	if out := rollHalts(in); !out.Holds {
+		return out, true
+	}
+	if out := bootstrapsExternal(in); !out.Holds {
+		return out, true
+	}
+	if out, granted := stepNext(in); granted {
+		return out, true
+	}
+	return returnAll(in)
 }
