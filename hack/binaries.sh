@@ -3,9 +3,10 @@
 #   binaries.sh BIN_DIR demo|test|volumes|manager
 #   binaries.sh BIN_DIR demo|apiserver|controllers RELEASE
 # demo is all that the demo and the other commands of the testbed need, test is that and all that tests need, volumes is
-# what make e2e-volumes needs besides demo, and manager is the manager alone. Needs nothing but Go. With a RELEASE of Kubernetes like 1.29.15, control planes are of that, for
-# make test-extra; apiserver is its kube-apiserver alone, and controllers that and KCM, both as released. The management
-# cluster is never older than 1.28, which the README asks for: the demo of an older release has that of the work tree.
+# what make e2e-volumes needs besides demo, and manager is the manager alone. Needs nothing but Go. With a RELEASE of
+# Kubernetes like 1.29.15, control planes are of that, for make test-extra; apiserver is its kube-apiserver alone, and
+# controllers that and KCM, both as released. The management cluster is never older than 1.28, which the README asks for:
+# the demo of an older release has that of the work tree.
 #
 # A program that was built from the same sources by the same Go is not built again, whatever it was built for.
 set -euo pipefail

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
@@ -22,9 +23,12 @@ const (
 	apiServerPort = 6443
 )
 
-// startComponents makes kube-apiserver and kube-scheduler Deployments, with in-tree flags as long as the cluster is in-tree. The
-// API server that the cluster began with ends, and its address leads to the Pods of the Deployment.
+// startComponents makes kube-apiserver and kube-scheduler Deployments, if that is asked for, with in-tree flags as long as the
+// cluster is in-tree. The API server that the cluster began with ends, and its address leads to the Pods of the Deployment.
 func (u *UserCluster) startComponents() error {
+	if !u.Options.WholeControlPlane {
+		return nil
+	}
 	b := u.bed
 	files, err := u.pki()
 	if err != nil {
@@ -95,40 +99,56 @@ func (u *UserCluster) pki() (map[string][]byte, error) {
 	return files, nil
 }
 
-// apiServers are the addresses of the API server's Pods.
+// apiServers are the addresses of the API server's Pods. Of static pods only their kubelet can be asked.
 func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
-	return u.addresses(ctx, kubeAPIServer, apiServerPort)
+	if u.Options.ControlPlaneNodes == 0 {
+		return u.addresses(ctx, kubeAPIServer, apiServerPort)
+	}
+	pods, err := u.bed.Kubelet(u.Options.Name).Pods(metav1.NamespaceSystem, map[string]string{"component": kubeAPIServer})
+	return spread(pods, apiServerPort), err
 }
 
-// addresses of the Pods of a Deployment: those that are ready and stay come first, in no order among them, as a load balancer
-// spreads who comes.
+// addresses of the Pods of a Deployment.
 func (u *UserCluster) addresses(ctx context.Context, app string, port int) ([]string, error) {
 	pods := &corev1.PodList{}
 	if err := u.bed.Client.List(ctx, pods, client.InNamespace(u.Namespace), client.MatchingLabels{"app": app}); err != nil {
 		return nil, err
 	}
-	rand.Shuffle(len(pods.Items), func(i, j int) { pods.Items[i], pods.Items[j] = pods.Items[j], pods.Items[i] })
-	slices.SortStableFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(rank(&a), rank(&b)) })
+	all := make([]*corev1.Pod, len(pods.Items))
+	for i := range pods.Items {
+		all[i] = &pods.Items[i]
+	}
+	return spread(all, port), nil
+}
+
+// spread has the addresses of those Pods first that are ready and stay, in no order among them, as a load balancer spreads who
+// comes.
+func spread(pods []*corev1.Pod, port int) []string {
+	rand.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(rank(a), rank(b)) })
 	var addresses []string
-	for _, pod := range pods.Items {
+	for _, pod := range pods {
 		if pod.Status.PodIP != "" {
 			addresses = append(addresses, fmt.Sprintf("%s:%d", pod.Status.PodIP, port))
 		}
 	}
-	return addresses, nil
+	return addresses
 }
 
 func rank(pod *corev1.Pod) int {
-	ready := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 	switch {
-	case ready && pod.DeletionTimestamp == nil:
+	case isReady(pod) && pod.DeletionTimestamp == nil:
 		return 0
-	case ready:
+	case isReady(pod):
 		return 1
 	}
 	return 2
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // claimComponents has the controller change them.

@@ -2,6 +2,7 @@ package bed
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	ucv1 "github.com/ccm-migration/ccm-migration-controller/api/v1alpha1"
 )
@@ -27,30 +27,22 @@ func (u *UserCluster) Follow(instruction ucv1.Instruction) error {
 }
 
 func (u *UserCluster) followOnNode(instruction ucv1.Instruction) error {
-	if instruction.Component != kcmName || !slices.Contains(u.ControlPlaneNodes(), instruction.Node) {
-		return errors.New("there is no " + instruction.Component + " on Node " + instruction.Node)
+	node, component := instruction.Node, instruction.Component
+	isRun := slices.ContainsFunc(u.staticPods(), func(w workload) bool { return w.name == component })
+	if !isRun || !slices.Contains(u.ControlPlaneNodes(), node) {
+		return errors.New("there is no " + component + " on Node " + node)
 	}
-	content, err := os.ReadFile(u.manifest(instruction.Node))
-	if err != nil {
-		return err
-	}
-	pod := &corev1.Pod{}
-	if err := yaml.UnmarshalStrict(content, pod); err != nil {
-		return err
-	}
-	err = follow(&pod.Spec, instruction, func(file ucv1.InstructedFile) (corev1.VolumeSource, error) {
-		onNode := filepath.Join(u.bed.Kubelet(u.Options.Name).NodeRoot(instruction.Node), file.Path)
-		if err := os.MkdirAll(filepath.Dir(onNode), 0o755); err != nil {
-			return corev1.VolumeSource{}, err
-		}
-		source := corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: filepath.Dir(file.Path)}}
-		return source, os.WriteFile(onNode, []byte(file.Content), 0o600)
+	u.bed.options.Progress(fmt.Sprintf("%s: the administrator edits the manifest of %s on Node %s", u.Options.Name, component, node))
+	return u.editManifest(node, component, func(pod *corev1.Pod) error {
+		return follow(&pod.Spec, instruction, func(file ucv1.InstructedFile) (corev1.VolumeSource, error) {
+			onNode := filepath.Join(u.bed.Kubelet(u.Options.Name).NodeRoot(node), file.Path)
+			if err := os.MkdirAll(filepath.Dir(onNode), 0o755); err != nil {
+				return corev1.VolumeSource{}, err
+			}
+			source := corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: filepath.Dir(file.Path)}}
+			return source, os.WriteFile(onNode, []byte(file.Content), 0o600)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	u.bed.options.Progress(u.Options.Name + ": the administrator edits the manifest of Node " + instruction.Node)
-	return u.writeManifest(instruction.Node, pod)
 }
 
 // followInDeployment puts files into ConfigMaps.

@@ -3,6 +3,7 @@ package bed
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -15,7 +16,11 @@ import (
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 )
 
-const kcmName = "kube-controller-manager"
+const (
+	kcmName = "kube-controller-manager"
+	// controlPlaneTier is a label of kubeadm.
+	controlPlaneTier = "control-plane"
+)
 
 // manifests is the folder with a folder of static pods for each control-plane Node; none where there is no such Node.
 func (u *UserCluster) manifests() string {
@@ -34,7 +39,16 @@ func (u *UserCluster) ControlPlaneNodes() []string {
 	return names
 }
 
-// startStaticPods makes the control-plane Nodes with their files and manifests, and waits until a KCM works.
+// staticPods are what each control-plane Node runs.
+func (u *UserCluster) staticPods() []workload {
+	if u.Options.WholeControlPlane {
+		return []workload{u.apiServer(), u.scheduler(), u.kcm()}
+	}
+	return []workload{u.kcm()}
+}
+
+// startStaticPods makes the control-plane Nodes with their files and manifests, and waits until a KCM works. Where they have API
+// servers, too, the one that the cluster began with ends.
 func (u *UserCluster) startStaticPods() error {
 	for _, node := range u.ControlPlaneNodes() {
 		if err := u.startControlPlaneNode(node); err != nil {
@@ -42,36 +56,42 @@ func (u *UserCluster) startStaticPods() error {
 		}
 	}
 	b := u.bed
-	return b.WaitFor(b.ctx, "the static pods of user cluster "+u.Options.Name, patience, func(ctx context.Context) (string, error) {
-		pods := &corev1.PodList{}
-		if err := u.Client.List(
-			ctx,
-			pods,
-			client.InNamespace(metav1.NamespaceSystem),
-			client.MatchingLabels{"component": kcmName},
-		); err != nil {
-			return "", err
+	if err := b.WaitFor(b.ctx, "the static pods of user cluster "+u.Options.Name, patience, u.staticPodsLack); err != nil {
+		return err
+	}
+	if u.Options.WholeControlPlane {
+		b.goRun("front of "+u.Options.Name, func(ctx context.Context) error { return u.Front(ctx, u.apiServers) })
+	}
+	return nil
+}
+
+// staticPodsLack says what is missing.
+func (u *UserCluster) staticPodsLack(ctx context.Context) (string, error) {
+	pods := &corev1.PodList{}
+	if err := u.Client.List(
+		ctx, pods, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"tier": controlPlaneTier},
+	); err != nil {
+		return "", err
+	}
+	ready := 0
+	for i := range pods.Items {
+		if isReady(&pods.Items[i]) {
+			ready++
 		}
-		ready := 0
-		for i := range pods.Items {
-			if statuses := pods.Items[i].Status.ContainerStatuses; len(statuses) > 0 && statuses[0].Ready {
-				ready++
-			}
-		}
-		if ready < u.Options.ControlPlaneNodes {
-			return fmt.Sprintf("%d of %d are ready", ready, u.Options.ControlPlaneNodes), nil
-		}
-		if u.Options.WithoutElection {
-			return "", nil
-		}
-		lease := &coordinationv1.Lease{}
-		return "", u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease)
-	})
+	}
+	if wanted := u.Options.ControlPlaneNodes * len(u.staticPods()); ready < wanted {
+		return fmt.Sprintf("%d of %d are ready", ready, wanted), nil
+	}
+	if u.Options.WithoutElection {
+		return "", nil
+	}
+	lease := &coordinationv1.Lease{}
+	return "", u.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease)
 }
 
 func (u *UserCluster) startControlPlaneNode(name string) error {
 	b := u.bed
-	files, err := u.controlPlaneFiles()
+	files, err := u.nodeFiles()
 	if err != nil {
 		return err
 	}
@@ -84,8 +104,10 @@ func (u *UserCluster) startControlPlaneNode(name string) error {
 			return err
 		}
 	}
-	if err := u.writeManifest(name, u.staticPod()); err != nil {
-		return err
+	for _, w := range u.staticPods() {
+		if err := u.writeManifest(name, staticPod(w)); err != nil {
+			return err
+		}
 	}
 	config, err := cloud.ParseConfig(u.CloudConf())
 	if err != nil {
@@ -121,18 +143,29 @@ func addresses(ips []string) []corev1.NodeAddress {
 	return all
 }
 
-// staticPod is KCM as kubeadm runs it: with the host's network and files.
-func (u *UserCluster) staticPod() *corev1.Pod {
+// nodeFiles are in /etc/testbed of each control-plane Node.
+func (u *UserCluster) nodeFiles() (map[string][]byte, error) {
+	files, err := u.controlPlaneFiles()
+	if err != nil || !u.Options.WholeControlPlane {
+		return files, err
+	}
+	pki, err := u.pki()
+	maps.Copy(files, pki)
+	return files, err
+}
+
+// staticPod is a component as kubeadm runs it: with the host's network and files.
+func staticPod(w workload) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: metav1.NamespaceSystem, Name: kcmName, Labels: map[string]string{"component": kcmName, "tier": "control-plane"},
+			Namespace: metav1.NamespaceSystem, Name: w.name, Labels: map[string]string{"component": w.name, "tier": controlPlaneTier},
 		},
 		Spec: corev1.PodSpec{
 			HostNetwork:                   true,
 			TerminationGracePeriodSeconds: new(int64(10)),
 			AutomountServiceAccountToken:  new(false),
-			Containers:                    []corev1.Container{u.kcm().container()},
+			Containers:                    []corev1.Container{w.container()},
 			Volumes: []corev1.Volume{{Name: "files", VolumeSource: corev1.VolumeSource{
 				HostPath: &corev1.HostPathVolumeSource{Path: "/etc/testbed"},
 			}}},
@@ -140,8 +173,27 @@ func (u *UserCluster) staticPod() *corev1.Pod {
 	}
 }
 
-func (u *UserCluster) manifest(node string) string {
-	return filepath.Join(u.manifests(), node, kcmName+".yaml")
+// manifest of a component on a Node.
+func (u *UserCluster) manifest(node, component string) string {
+	return filepath.Join(u.manifests(), node, component+".yaml")
+}
+
+// editManifest is how people change a static pod; several may at once.
+func (u *UserCluster) editManifest(node, component string, edit func(*corev1.Pod) error) error {
+	u.manifestsMu.Lock()
+	defer u.manifestsMu.Unlock()
+	content, err := os.ReadFile(u.manifest(node, component))
+	if err != nil {
+		return err
+	}
+	pod := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict(content, pod); err != nil {
+		return err
+	}
+	if err := edit(pod); err != nil {
+		return err
+	}
+	return u.writeManifest(node, pod)
 }
 
 // writeManifest replaces the file at once: a kubelet that reads half of one would end the pod.
@@ -150,7 +202,7 @@ func (u *UserCluster) writeManifest(node string, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	path := u.manifest(node)
+	path := u.manifest(node, pod.Name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,10 +45,9 @@ type UserClusterOptions struct {
 	KCMReplicas int32
 	// ControlPlaneNodes run KCM as a static pod each. With none of them KCM is a Deployment of the management cluster.
 	ControlPlaneNodes int
-	// WholeControlPlane has kube-apiserver and kube-scheduler run as Deployments of the management cluster, too, as what the
-	// controller may change.
+	// WholeControlPlane has kube-apiserver and kube-scheduler run where KCM does, too, as what the controller may change.
 	WholeControlPlane bool
-	// APIServers is how many replicas of kube-apiserver there are with WholeControlPlane, 1 by default.
+	// APIServers is how many replicas the Deployment of kube-apiserver has with WholeControlPlane, 1 by default.
 	APIServers int32
 	// WithoutElection has KCM run without leader election; there must be one of it only.
 	WithoutElection bool
@@ -88,6 +88,8 @@ type UserCluster struct {
 	metricsTLS *tls.Config
 	// removed is closed when it is.
 	removed chan struct{}
+	// manifestsMu is held by who changes a manifest of a static pod.
+	manifestsMu sync.Mutex
 }
 
 // AddUserCluster starts a user cluster's API server and its control plane in the management cluster, and waits until
@@ -191,18 +193,18 @@ func (u *UserCluster) startControlPlane() error {
 	if err := u.startNamespace(); err != nil {
 		return err
 	}
-	if u.Options.WholeControlPlane {
+	workloads := u.machineController()
+	if u.Options.ControlPlaneNodes > 0 {
+		if err := u.startStaticPods(); err != nil {
+			return err
+		}
+	} else {
+		workloads = append(workloads, u.kcm())
 		if err := u.startComponents(); err != nil {
 			return err
 		}
 	}
 	if err := u.beforeMachineController(); err != nil {
-		return err
-	}
-	workloads := u.machineController()
-	if u.Options.ControlPlaneNodes == 0 {
-		workloads = append(workloads, u.kcm())
-	} else if err := u.startStaticPods(); err != nil {
 		return err
 	}
 	for _, w := range workloads {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -118,17 +119,22 @@ func (p *Play) holdRolloutsOf(ctx context.Context, component string, hold bool) 
 	return p.patchComponent(ctx, component, types.MergePatchType, patch)
 }
 
-// kcmPods are the pods of its Deployment that are not being deleted: the one that leads, and the others.
+// kcmPods are those that are not being deleted: the one that leads, and the others. A leader has the name of its host, which is
+// the Node's for a static pod.
 func (p *Play) kcmPods(ctx context.Context) (leader *corev1.Pod, others []*corev1.Pod, err error) {
-	pods := &corev1.PodList{}
-	if err := p.Client.List(ctx, pods, client.InNamespace(p.User.Namespace), client.MatchingLabels{"app": kcmName}); err != nil {
+	pods, where := &corev1.PodList{}, p.Client
+	namespace, having := p.User.Namespace, client.MatchingLabels{"app": kcmName}
+	if p.Scenario.Setup.Topology == External {
+		where, namespace, having = p.User.Client, metav1.NamespaceSystem, client.MatchingLabels{"component": kcmName}
+	}
+	if err := where.List(ctx, pods, client.InNamespace(namespace), having); err != nil {
 		return nil, nil, err
 	}
 	holder := p.kcmLeader()
 	for i := range pods.Items {
 		switch pod := &pods.Items[i]; {
 		case pod.DeletionTimestamp != nil:
-		case pod.Name == holder:
+		case pod.Name == holder, pod.Spec.HostNetwork && pod.Spec.NodeName == holder:
 			leader = pod
 		default:
 			others = append(others, pod)

@@ -53,10 +53,11 @@ func (p *Play) upgradeAllowed(ctx context.Context) error {
 	})
 }
 
-// upgradeComponent is done when no pod of the Deployment is wanted any more that is of the older release.
+// upgradeComponent is done when no pod of the component is wanted any more that is of the older release.
 func (p *Play) upgradeComponent(ctx context.Context, component string) error {
 	p.witness.note(Upgraded, component)
-	if err := p.User.Upgrade(ctx, component, bed.KubernetesVersion); err != nil {
+	err := p.User.Upgrade(ctx, component, bed.KubernetesVersion)
+	if err != nil || p.Scenario.Setup.Topology == External {
 		return err
 	}
 	return p.WaitForDeployment(p.User.Namespace, component)
@@ -184,7 +185,7 @@ func (p *Play) finishMigration(ctx context.Context) error {
 	})
 }
 
-// neverRestarted says which pod of KCM's Deployment ended by itself.
+// neverRestarted says which pod of KCM ended by itself.
 func (p *Play) neverRestarted(ctx context.Context) error {
 	leader, others, err := p.kcmPods(ctx)
 	if err != nil {

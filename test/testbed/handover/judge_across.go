@@ -2,6 +2,7 @@ package handover
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,11 @@ type ran struct {
 
 func (r ran) beside(other ran) bool {
 	return (other.EndedAt.IsZero() || r.StartedAt.Before(other.EndedAt)) && (r.EndedAt.IsZero() || other.StartedAt.Before(r.EndedAt))
+}
+
+// isCalled says whether it is the leader of that name: its host's, which is the Node's for a static pod.
+func (r ran) isCalled(leader string) bool {
+	return leader != "" && (r.Pod == leader || r.Pod == r.component+"-"+leader)
 }
 
 // processes of a component and a release.
@@ -60,34 +66,26 @@ func (j *judgement) newCCMs(older, newer string) {
 
 // lockHolders: the migration lock was KCM's of the older release, and then only the CCM's of the newer one.
 func (j *judgement) lockHolders(older, newer string) {
-	former, latter := holders(j.processes(kcmName, older)), holders(j.processes(ccmName, newer))
+	former, latter := j.processes(kcmName, older), j.processes(ccmName, newer)
 	moved, held := false, false
 	for _, event := range j.records.Events {
 		identity, isLock := strings.CutPrefix(event.Name, handover.LockName+" ")
 		if event.Event != LeaseHolder || !isLock || identity == "" {
 			continue
 		}
-		switch pod := holder(identity); {
-		case latter[pod]:
+		isHeld := func(process ran) bool { return process.isCalled(holder(identity)) }
+		switch {
+		case slices.ContainsFunc(latter, isHeld):
 			moved = true
-		case former[pod]:
+		case slices.ContainsFunc(former, isHeld):
 			held = true
-			j.expect(!moved, "KCM %s took the migration lock back from the CCM", pod)
+			j.expect(!moved, "KCM %s took the migration lock back from the CCM", holder(identity))
 		default:
 			j.expect(false, "%s held the migration lock, which is no KCM of %s and no CCM of %s", identity, older, newer)
 		}
 	}
 	j.expect(held, "no KCM of %s held the migration lock", older)
 	j.expect(moved, "no CCM of %s held the migration lock", newer)
-}
-
-// holders are the pods of processes.
-func holders(processes []ran) map[string]bool {
-	pods := map[string]bool{}
-	for _, process := range processes {
-		pods[process.Pod] = true
-	}
-	return pods
 }
 
 // newKCMs: KCM is upgraded last, when the loops are handed over, and leads then.
@@ -105,5 +103,6 @@ func (j *judgement) newKCMs(newer string) {
 			last, at = holder(identity), event.Time
 		}
 	}
-	j.expect(holders(upgraded)[last], "KCM is led by %s since %s, which is not of %s", last, at.UTC().Format(time.TimeOnly), newer)
+	leads := slices.ContainsFunc(upgraded, func(kcm ran) bool { return kcm.isCalled(last) && !kcm.StartedAt.After(at) })
+	j.expect(leads, "KCM is led by %s since %s, which is not of %s", last, at.UTC().Format(time.TimeOnly), newer)
 }

@@ -46,6 +46,11 @@ func across() Records {
 	return records
 }
 
+// staticKCM is upgraded at that second.
+func (r *Records) staticKCM(from float64) {
+	r.process(kcmName, kcmName+"-cp-0", bed.KubernetesVersion, from, 0)
+}
+
 func TestJudgeAcrossMinors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Records)
@@ -78,6 +83,13 @@ func TestJudgeAcrossMinors(t *testing.T) {
 		"a KCM of the older release that leads in the end": {
 			change: func(r *Records) { r.holds(22, kcmName, "kcm-2_id") },
 			want:   []string{"KCM is led by kcm-2 since 00:00:22, which is not of 1.30.14"},
+		},
+		"static pods, whose leaders have the name of their Node": {
+			change: func(r *Records) { r.staticKCM(22); r.holds(23, kcmName, "cp-0_id") },
+		},
+		"one that led before it was upgraded, and not after": {
+			change: func(r *Records) { r.holds(22, kcmName, "cp-0_id"); r.staticKCM(23) },
+			want:   []string{"KCM is led by cp-0 since 00:00:22, which is not of 1.30.14"},
 		},
 		"nothing was recorded": {
 			change: func(r *Records) { r.Processes, r.Events = nil, good().Events },

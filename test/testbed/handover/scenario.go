@@ -51,7 +51,8 @@ type Scenario struct {
 type Setup struct {
 	Protocol ucv1.HandoverProtocolChoice
 	// Across is the release that the control plane begins with, which is upgraded in the middle of the hand-over. It is then a
-	// whole one, with two API servers. When it is empty, the control plane is of the testbed's release and stays so.
+	// whole one, with two API servers or, with External, one for each KCM. When it is empty, the control plane is of the
+	// testbed's release and stays so.
 	Across string
 	// BesideControlPlane has the CCM run in the management cluster.
 	BesideControlPlane bool

@@ -20,12 +20,19 @@ func AcrossMinors(older string) []Scenario {
 	beside.BesideControlPlane = true
 	instructed := setup
 	instructed.Instruct = true
+	onNodes := setup
+	onNodes.Topology = External
 	bars := gapBar(ucv1.LeaderMigrationProtocolChoice, usualLease)
 	scenarios := []Scenario{
 		{Name: "across-minors", Setup: setup, Disturb: upgrade, Bars: bars, Measured: true},
 		{Name: "across-minors-beside", Setup: beside, Disturb: upgrade, Bars: bars, Measured: true},
 		{
 			Name: "across-minors-instruct", Setup: instructed, Disturb: together(upgrade, administer), Bars: bars,
+			After: together(upgradeRest, administerToTheEnd),
+		},
+		{
+			// Static pods can only be changed by their administrator, who upgrades them Node by Node.
+			Name: "across-minors-external", Setup: onNodes, Disturb: together(upgrade, administer), Bars: bars,
 			After: together(upgradeRest, administerToTheEnd),
 		},
 		{Name: "across-minors-half-upgraded", Setup: setup, Disturb: upgradeHalf, Bars: bars},

@@ -72,7 +72,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		o.FieldSelector = fields.OneTermNotEqualSelector("spec.nodeName", "").String()
 	}))
 	nodes, pods := all.Core().V1().Nodes(), bound.Core().V1().Pods()
+	k.mu.Lock()
 	k.nodes, k.pods = nodes.Lister(), pods.Lister()
+	k.mu.Unlock()
 	nodesKnown, podsKnown := nodes.Informer(), pods.Informer()
 	if _, err := nodesKnown.AddEventHandler(k.nodeEvents(ctx)); err != nil {
 		return fmt.Errorf("watch nodes: %w", err)
@@ -99,6 +101,15 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	}
 	k.heart.run(ctx)
 	return nil
+}
+
+// Pods of a namespace with such labels, as a kubelet that runs knows them: also while no API server answers. The list is the
+// caller's, what it points to is not.
+func (k *Kubelet) Pods(namespace string, having labels.Set) ([]*corev1.Pod, error) {
+	k.mu.Lock()
+	pods := k.pods
+	k.mu.Unlock()
+	return pods.Pods(namespace).List(having.AsSelector())
 }
 
 // SetNodeSilent makes a Node's kubelet seem gone, or come back: while silent it
