@@ -147,7 +147,7 @@ func upgradeRest(ctx context.Context, p *Play) error {
 		if err != nil || pod == nil {
 			return "no pod of KCM has its Lease", err
 		}
-		leader = pod.Name
+		leader = p.kcmLeader()
 		return "", nil
 	})
 	if err != nil {
