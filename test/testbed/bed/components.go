@@ -42,8 +42,13 @@ func (u *UserCluster) startComponents() error {
 	if err := b.WaitForDeployment(u.Namespace, kubeAPIServer); err != nil {
 		return err
 	}
-	b.goRun("front of "+u.Options.Name, func(ctx context.Context) error { return u.Front(ctx, u.apiServers) })
+	u.leadToAPIServers()
 	return b.WaitForDeployment(u.Namespace, kubeScheduler)
+}
+
+// leadToAPIServers from the cluster's address, until the cluster is removed.
+func (u *UserCluster) leadToAPIServers() {
+	u.run("front of "+u.Options.Name, func(ctx context.Context) error { return u.Front(ctx, u.apiServers) })
 }
 
 // inTree adds what a component has of the in-tree provider to its gates and flags. Neither takes simcloud for a provider.
@@ -104,7 +109,11 @@ func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
 	if u.Options.ControlPlaneNodes == 0 {
 		return u.addresses(ctx, kubeAPIServer, apiServerPort)
 	}
-	pods, err := u.bed.Kubelet(u.Options.Name).Pods(metav1.NamespaceSystem, map[string]string{"component": kubeAPIServer})
+	kubelet, err := u.kubelet()
+	if err != nil {
+		return nil, err
+	}
+	pods, err := kubelet.Pods(metav1.NamespaceSystem, map[string]string{"component": kubeAPIServer})
 	return spread(pods, apiServerPort), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ccm-migration/ccm-migration-controller/test/testbed/kubelet"
 	"github.com/ccm-migration/ccm-migration-controller/test/testbed/machinecontroller/cloud"
 )
 
@@ -78,11 +79,19 @@ func (u *UserCluster) KillNode(ctx context.Context, name string) error {
 	return instances.Delete(ctx, name)
 }
 
+// kubelet is that of all Nodes, until the cluster is removed.
+func (u *UserCluster) kubelet() (*kubelet.Kubelet, error) {
+	if kubelet := u.bed.Kubelet(u.Options.Name); kubelet != nil {
+		return kubelet, nil
+	}
+	return nil, errors.New("the user cluster has no kubelet any more")
+}
+
 // SilenceNode has a Node's kubelet say once that it ends, and nothing more.
 func (u *UserCluster) SilenceNode(ctx context.Context, name string) error {
-	kubelet := u.bed.Kubelet(u.Options.Name)
-	if kubelet == nil {
-		return errors.New("the user cluster has no kubelet any more")
+	kubelet, err := u.kubelet()
+	if err != nil {
+		return err
 	}
 	kubelet.SetNodeSilent(name, true)
 	// Others write the status meanwhile: a beat of the kubelet that was on its way, and KCM's or the CCM's loops.

@@ -60,7 +60,7 @@ func (u *UserCluster) startStaticPods() error {
 		return err
 	}
 	if u.Options.WholeControlPlane {
-		b.goRun("front of "+u.Options.Name, func(ctx context.Context) error { return u.Front(ctx, u.apiServers) })
+		u.leadToAPIServers()
 	}
 	return nil
 }
