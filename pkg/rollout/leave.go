@@ -35,10 +35,10 @@ func leaveRoll(in fleet) (outcome.Outcome, bool) {
 	if out := rollHalts(in); !out.Holds {
 		return out, true
 	}
-	if out := bootstrapsExternal(in); !out.Holds {
-		return out, true
-	}
 	if out, granted := stepNext(in); granted {
+		if data := bootstrapsExternal(in); !data.Holds {
+			return data, true
+		}
 		return out, true
 	}
 	return returnAll(in)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -141,18 +142,10 @@ func upgradeRest(ctx context.Context, p *Play) error {
 			return err
 		}
 	}
-	leader := ""
-	err := p.WaitFor(ctx, "a new KCM to lead", patience, func(ctx context.Context) (string, error) {
-		pod, _, err := p.kcmPods(ctx)
-		if err != nil || pod == nil {
-			return "no pod of KCM has its Lease", err
-		}
-		leader = p.kcmLeader()
-		return "", nil
-	})
-	if err != nil {
+	if err := p.WaitFor(ctx, "a new KCM to lead", patience, p.newKCMLacks); err != nil {
 		return err
 	}
+	leader := p.kcmLeader()
 	// Whoever could not renew would have lost the Lease within one, and whatever crashes does so at once.
 	if err := p.elapse(ctx, 2*p.Scenario.Setup.Lease); err != nil {
 		return err
@@ -161,6 +154,22 @@ func upgradeRest(ctx context.Context, p *Play) error {
 		return fmt.Errorf("KCM was led by %s after its upgrade, and then by %q", leader, now)
 	}
 	return p.neverRestarted(ctx)
+}
+
+// newKCMLacks says why none of the present pods leads: the Lease may be from the time of a static pod that had the same name.
+func (p *Play) newKCMLacks(ctx context.Context) (string, error) {
+	leader, _, err := p.kcmPods(ctx)
+	if err != nil || leader == nil {
+		return "no pod of KCM has its Lease", err
+	}
+	lease := &coordinationv1.Lease{}
+	if err := p.User.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kcmName}, lease); err != nil {
+		return "", err
+	}
+	if lease.Spec.AcquireTime.BeforeTime(leader.Status.StartTime) {
+		return "KCM's Lease is from before " + leader.Name, nil
+	}
+	return "", nil
 }
 
 // finishMigration vouches for the Nodes, which have no Machines, and waits for the last step. A Node whose instance was deleted
