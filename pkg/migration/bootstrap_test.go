@@ -141,6 +141,37 @@ func TestBootstrapDataHoldsSteps(t *testing.T) {
 	})
 }
 
+// The machine-controller and the operating-system-manager are gone, and the MachineDeployment may lack a Machine: its first step
+// would be ours.
+func TestAStepThatWaitsForBootstrapDataCallsAPersonInTheEnd(t *testing.T) {
+	given := pooled{replicas: 3, surge: 1, unavailable: 1, old: "RRR"}.observation
+	missing := func(age time.Duration) func(*Observation) {
+		return both(booting(observation.BootstrapMissing, ""), func(o *Observation) {
+			edit(&o.Machines, func(m *observation.Machines) {
+				for i := range m.Machines {
+					m.Machines[i].CreatedAt = ago(2 * age)
+				}
+				for i := range m.Sets {
+					m.Sets[i].CreatedAt = ago(age)
+				}
+			})
+		})
+	}
+	late := decision{
+		given: given, when: missing(21 * time.Minute), step: ucv1.StepRoll, fails: ucv1.WaitingForMachinesReason,
+		says: []string{"no Machine came or began to go of MachineDeployment kube-system/workers"},
+	}
+	gone := late
+	gone.given, gone.says = deleted(given), append(gone.says, "usercluster.k8c.io/abandon=true")
+	runDecisions(t, map[string]decision{
+		"after the deadline of Machines":                       late,
+		"after the deadline of Machines, in a deleted Cluster": gone,
+		"before it": {
+			given: given, when: missing(19 * time.Minute), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason,
+		},
+	})
+}
+
 func TestBootstrapDataOfTheCanary(t *testing.T) {
 	young := func() Observation {
 		o := made()

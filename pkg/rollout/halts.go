@@ -40,7 +40,7 @@ func rollHalts(in fleet) outcome.Outcome {
 					"PodDisruptionBudgets.").Also(drainTroubles(in.input)),
 		)
 	}
-	if stuck := stuckPools(in.view, in.pools); len(stuck) > 0 {
+	if stuck := stuckPools(in); len(stuck) > 0 {
 		return outcome.Fails(
 			ucv1.WaitingForMachinesReason,
 			"Nothing more is rolled, no Machine came or began to go of ", observation.Names(stuck),
@@ -53,15 +53,16 @@ func rollHalts(in fleet) outcome.Outcome {
 // stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
 // within the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new
 // Node is not Ready. A Machine whose Node was never initialized has a deadline of its own.
-func stuckPools(view machineView, pools []pool) []observation.Text {
-	var names []observation.Text
-	for _, pool := range pools {
+func stuckPools(in fleet) []observation.Text {
+	view, names := in.view, []observation.Text(nil)
+	steps := len(lookAtBootstraps(in).awaited) == 0
+	for _, pool := range in.pools {
 		d := pool.deployment
 		patience := view.deadline
 		if !d.MinReadyOurs {
 			patience += time.Duration(d.MinReadySeconds) * time.Second
 		}
-		if _, ours := grantFor(view, d); ours {
+		if _, ours := grantFor(view, d); ours && steps {
 			continue // What it waits for is our next step.
 		}
 		if pool.state == Rolling && view.lacks(d) && view.now.Sub(lastMoved(view, d)) > patience {

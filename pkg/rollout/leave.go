@@ -27,7 +27,7 @@ func leave(in input) (outcome.Outcome, bool) {
 	return removeCanary(fleet)
 }
 
-// leaveRoll begins nothing more: else it is the roll of a Cluster that stays.
+// leaveRoll goes on with what has begun, in the order of roll, and begins with nothing else.
 func leaveRoll(in fleet) (outcome.Outcome, bool) {
 	if out, busy := giveBackAndRemoveCanary(in); busy {
 		return out, true
@@ -35,10 +35,7 @@ func leaveRoll(in fleet) (outcome.Outcome, bool) {
 	if out := rollHalts(in); !out.Holds {
 		return out, true
 	}
-	if out, granted := stepNext(in); granted {
-		if data := bootstrapsExternal(in); !data.Holds {
-			return data, true
-		}
+	if out, due := stepNext(in); due {
 		return out, true
 	}
 	return returnAll(in)

@@ -89,10 +89,10 @@ func rollOn(in fleet) (outcome.Outcome, bool) {
 	if _, err := Allowed(in.o.Cluster.Spec.Rollout.MaxConcurrent, len(in.pools)); err != nil {
 		return outcome.Fails(ucv1.InputInvalidReason, "spec.rollout.maxConcurrent allows nothing: "+err.Error()+"."), true
 	}
-	if out := bootstrapsExternal(in); !out.Holds {
+	if out, due := stepNext(in); due {
 		return out, true
 	}
-	if out, granted := stepNext(in); granted {
+	if out := bootstrapsExternal(in); !out.Holds {
 		return out, true
 	}
 	return rollNext(in)

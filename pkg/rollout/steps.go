@@ -23,6 +23,9 @@ func stepNext(in fleet) (outcome.Outcome, bool) {
 		if out := volumesRegistered(in.input); !out.Holds {
 			return out, true
 		}
+		if out := bootstrapsExternal(in); !out.Holds {
+			return out, true
+		}
 		return outcome.Does(grant.action(pool.deployment)), true
 	}
 	return outcome.Outcome{}, false

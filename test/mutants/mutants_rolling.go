@@ -105,7 +105,7 @@ func breaker() []mutant {
 		ofRollout(rule, "no one says that minReadySeconds was taken", "rollHalts", never("released")),
 		ofRollout(rule, "what another owner rolls back is not guarded", "mayReturn", without("conflict")),
 		ofRollout(rule, "a deleted Cluster leaves minReadySeconds behind", "leaveRoll", instead("returnAll", "removeCanary(in)")),
-		ofRollout(rule, "a deleted Cluster waits for steps that no one grants", "leaveRoll", never("granted")),
+		ofRollout(rule, "a deleted Cluster waits for steps that no one grants", "leaveRoll", never("due")),
 		in(rule, "a paused Cluster does not say what is half rolled", "pause", skips("RollsOn")),
 		ofRollout(rule, "a MachineDeployment that is paused, too, counts as held", "rollsOn", never("scaledWhilePaused")),
 		ofRollout(rule, "what was rolled is forgotten with a status that is refused", "next", instead("noteRolled", "fleetOf(in)")),
@@ -146,7 +146,8 @@ func bootstrapData() []mutant {
 	const rule = "9 bootstrap data"
 	return []mutant{
 		ofRollout(rule, "more is rolled whatever it says", "rollOn", never("bootstrapsExternal")),
-		ofRollout(rule, "a deleted Cluster steps on whatever it says", "leaveRoll", never("bootstrapsExternal")),
+		ofRollout(rule, "steps are made whatever it says", "stepNext", never("bootstrapsExternal")),
+		ofRollout(rule, "no one is called for a step that waits for it without end", "stuckPools", without("steps")),
 		ofRollout(rule, "no one is called for it", "rollHalts", never("seen late")),
 		ofRollout(rule, "what could not be looked at is fine", "bootstrapsExternal", never("unseen")),
 		ofRollout(rule, "what no one looked for is not there", "lookedAtBootstrap", never("Kubelet")),

@@ -104,7 +104,8 @@ func (u *UserCluster) pki() (map[string][]byte, error) {
 	return files, nil
 }
 
-// apiServers are the addresses of the API server's Pods. Of static pods only their kubelet can be asked.
+// apiServers are the addresses of the API server's Pods. To ask one of them for its static pods would need the address that is
+// looked for: their kubelet knows what they said last.
 func (u *UserCluster) apiServers(ctx context.Context) ([]string, error) {
 	if u.Options.ControlPlaneNodes == 0 {
 		return u.addresses(ctx, kubeAPIServer, apiServerPort)

@@ -101,8 +101,8 @@ func (u *UserCluster) SilenceNode(ctx context.Context, name string) error {
 	return nil
 }
 
-// WakeCCM changes each Node, as the runbook BreakerTripped says: the CCM tries one that failed again later and later, and at once
-// when it changes. The wait doubles up to 1000 s: workqueue.DefaultTypedControllerRateLimiter, used by
+// WakeCCM changes each Node, as the runbook BreakerTripped says: the CCM retries a failed Node after longer and longer waits, and
+// at once when it changes. The wait doubles up to 1000 s: workqueue.DefaultTypedControllerRateLimiter, used by
 // https://github.com/kubernetes/cloud-provider/blob/v0.36.4/controllers/node/node_controller.go#L150 and #L235.
 func (u *UserCluster) WakeCCM(ctx context.Context) error {
 	nodes := &corev1.NodeList{}

@@ -34,7 +34,7 @@ func (u *UserCluster) Upgrade(ctx context.Context, component, release string) er
 	return u.bed.Client.Patch(ctx, deployment, client.RawPatch(types.StrategicMergePatchType, patch))
 }
 
-// upgradeNodes goes on when the static pod of a Node is ready, as kubeadm does.
+// upgradeNodes changes the next Node when the pod of this one is ready.
 func (u *UserCluster) upgradeNodes(ctx context.Context, component, release string) error {
 	image := imageOf(component, release)
 	for _, node := range u.ControlPlaneNodes() {

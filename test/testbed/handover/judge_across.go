@@ -21,9 +21,10 @@ func (r ran) beside(other ran) bool {
 	return (other.EndedAt.IsZero() || r.StartedAt.Before(other.EndedAt)) && (r.EndedAt.IsZero() || other.StartedAt.Before(r.EndedAt))
 }
 
-// isCalled says whether it is the leader of that name: its host's, which is the Node's for a static pod.
+// isCalled says whether a leader of that name is this process. It is the host name of its pod, which is that of the Node for a
+// static pod.
 func (r ran) isCalled(leader string) bool {
-	return leader != "" && (r.Pod == leader || r.Pod == r.component+"-"+leader)
+	return r.Pod == leader || r.Pod == r.component+"-"+leader
 }
 
 // processes of a component and a release.
@@ -103,6 +104,8 @@ func (j *judgement) newKCMs(newer string) {
 			last, at = holder(identity), event.Time
 		}
 	}
-	leads := slices.ContainsFunc(upgraded, func(kcm ran) bool { return kcm.isCalled(last) && !kcm.StartedAt.After(at) })
+	leads := slices.ContainsFunc(upgraded, func(kcm ran) bool {
+		return kcm.isCalled(last) && !kcm.StartedAt.After(at) && (kcm.EndedAt.IsZero() || kcm.EndedAt.After(at))
+	})
 	j.expect(leads, "KCM is led by %s since %s, which is not of %s", last, at.UTC().Format(time.TimeOnly), newer)
 }

@@ -51,11 +51,13 @@ func (r *Records) staticKCM(from float64) {
 	r.process(kcmName, kcmName+"-cp-0", bed.KubernetesVersion, from, 0)
 }
 
+type acrossCase struct {
+	change func(*Records)
+	want   []string
+}
+
 func TestJudgeAcrossMinors(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(*Records)
-		want   []string
-	}{
+	judgeAcross(t, map[string]acrossCase{
 		"as KEP-2436 has it": {},
 		"a CCM beside an API server that is being ended": {
 			change: func(r *Records) { r.process(ccmName, "ccm-0", bed.KubernetesVersion, 5.5, 5.7) },
@@ -84,13 +86,6 @@ func TestJudgeAcrossMinors(t *testing.T) {
 			change: func(r *Records) { r.holds(22, kcmName, "kcm-2_id") },
 			want:   []string{"KCM is led by kcm-2 since 00:00:22, which is not of 1.30.14"},
 		},
-		"static pods, whose leaders have the name of their Node": {
-			change: func(r *Records) { r.staticKCM(22); r.holds(23, kcmName, "cp-0_id") },
-		},
-		"one that led before it was upgraded, and not after": {
-			change: func(r *Records) { r.holds(22, kcmName, "cp-0_id"); r.staticKCM(23) },
-			want:   []string{"KCM is led by cp-0 since 00:00:22, which is not of 1.30.14"},
-		},
 		"nothing was recorded": {
 			change: func(r *Records) { r.Processes, r.Events = nil, good().Events },
 			want: []string{
@@ -99,7 +94,39 @@ func TestJudgeAcrossMinors(t *testing.T) {
 				"KCM is led by  since 00:00:00, which is not of 1.30.14",
 			},
 		},
-	} {
+	})
+}
+
+// The leader among static pods has the name of its Node, whatever its release.
+func TestJudgeStaticPodsAcrossMinors(t *testing.T) {
+	judgeAcross(t, map[string]acrossCase{
+		"one that leads after its upgrade": {
+			change: func(r *Records) { r.staticKCM(22); r.holds(23, kcmName, "cp-0_id") },
+		},
+		"one that led before it was upgraded, and not after": {
+			change: func(r *Records) { r.holds(22, kcmName, "cp-0_id"); r.staticKCM(23) },
+			want:   []string{"KCM is led by cp-0 since 00:00:22, which is not of 1.30.14"},
+		},
+		"one that had ended when another of its name led": {
+			change: func(r *Records) {
+				r.process(kcmName, kcmName+"-cp-0", bed.KubernetesVersion, 20, 20.5)
+				r.holds(22, kcmName, "cp-0_id")
+			},
+			want: []string{"KCM is led by cp-0 since 00:00:22, which is not of 1.30.14"},
+		},
+		"a static pod that takes the lock back": {
+			change: func(r *Records) {
+				r.process(kcmName, kcmName+"-cp-0", older, -9, 21)
+				r.holds(13, handover.LockName, "cp-0_id")
+			},
+			want: []string{"KCM cp-0 took the migration lock back from the CCM"},
+		},
+	})
+}
+
+func judgeAcross(t *testing.T, cases map[string]acrossCase) {
+	t.Helper()
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			records, scenario := across(), scenario()
 			scenario.Setup.Across, scenario.After = older, upgradeRest

@@ -31,7 +31,7 @@ func AcrossMinors(older string) []Scenario {
 			After: together(upgradeRest, administerToTheEnd),
 		},
 		{
-			// Static pods can only be changed by their administrator, who upgrades them Node by Node.
+			// Static pods can only be changed by their administrator; the owner upgrades them Node by Node.
 			Name: "across-minors-external", Setup: onNodes, Disturb: together(upgrade, administer), Bars: bars,
 			After: together(upgradeRest, administerToTheEnd),
 		},

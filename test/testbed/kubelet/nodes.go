@@ -23,9 +23,9 @@ import (
 
 const (
 	heartbeatInterval = 5 * time.Second
-	// reportInterval is how old the status may become that says nothing new. The real kubelet has half as much more or less before
-	// the first one: nodeStatusReportFrequency and calculateDelay, in
-	// https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/kubelet_node_status.go#L540.
+	// reportInterval is after how long an unchanged status is written again: nodeStatusReportFrequency. Kubelets from 1.34 on
+	// wait 2.5 to 7.5 minutes after a change, and then 5.
+	// https://github.com/kubernetes/kubernetes/blob/v1.36.4/pkg/kubelet/kubelet_node_status.go#L540
 	reportInterval = 5 * time.Minute
 	leaseSeconds   = 40
 	// defaultVersion is reported by a Node that was created without one.
