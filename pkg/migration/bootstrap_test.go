@@ -125,8 +125,11 @@ func TestBootstrapDataBeforeMoreIsRolled(t *testing.T) {
 func TestBootstrapDataHoldsSteps(t *testing.T) {
 	step := pooled{replicas: 3, surge: 1, old: "RRR", fresh: "P"}.observation
 	runDecisions(t, map[string]decision{
-		"external":                       {given: step, step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
-		"of a former time":               {given: step, when: booting(observation.BootstrapExternal, "9"), step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason},
+		"external": {given: step, step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
+		"of a former time": {
+			given: step, when: booting(observation.BootstrapExternal, "9"),
+			step: ucv1.StepRoll, wait: ucv1.WaitingForBootstrapDataReason,
+		},
 		"external, in a deleted Cluster": {given: deleted(step), step: ucv1.StepRoll, action: outcome.ActionMarkMachines},
 		"of a former time, in a deleted Cluster": {
 			given: deleted(step), when: booting(observation.BootstrapExternal, "9"),

@@ -26,7 +26,8 @@ func rollHalts(in fleet) outcome.Outcome {
 			return out
 		}
 	}
-	if seen := lookAtBootstraps(in); len(seen.late) > 0 {
+	seen := lookAtBootstraps(in)
+	if len(seen.late) > 0 {
 		return bootstrapsLate(seen.late)
 	}
 	if out := kubeletsExternal(in.view); !out.Holds {
@@ -40,7 +41,7 @@ func rollHalts(in fleet) outcome.Outcome {
 					"PodDisruptionBudgets.").Also(drainTroubles(in.input)),
 		)
 	}
-	if stuck := stuckPools(in); len(stuck) > 0 {
+	if stuck := stuckPools(in, seen); len(stuck) > 0 {
 		return outcome.Fails(
 			ucv1.WaitingForMachinesReason,
 			"Nothing more is rolled, no Machine came or began to go of ", observation.Names(stuck),
@@ -52,17 +53,18 @@ func rollHalts(in fleet) outcome.Outcome {
 
 // stuckPools are being rolled, lack Machines or have some that are to be replaced, and no Machine of theirs came or began to go
 // within the deadline, although those that came had the time to become available: a quota or a webhook refuses Machines, or a new
-// Node is not Ready. A Machine whose Node was never initialized has a deadline of its own.
-func stuckPools(in fleet) []observation.Text {
-	view, names := in.view, []observation.Text(nil)
-	steps := len(lookAtBootstraps(in).awaited) == 0
+// Node is not Ready, or bootstrap data that our next step waits for does not come. A Machine whose Node was never initialized has
+// a deadline of its own.
+func stuckPools(in fleet, seen bootstraps) []observation.Text {
+	view := in.view
+	var names []observation.Text
 	for _, pool := range in.pools {
 		d := pool.deployment
 		patience := view.deadline
 		if !d.MinReadyOurs {
 			patience += time.Duration(d.MinReadySeconds) * time.Second
 		}
-		if _, ours := grantFor(view, d); ours && steps {
+		if _, ours := grantFor(view, d); ours && len(seen.awaited) == 0 {
 			continue // What it waits for is our next step.
 		}
 		if pool.state == Rolling && view.lacks(d) && view.now.Sub(lastMoved(view, d)) > patience {

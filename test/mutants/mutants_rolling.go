@@ -147,7 +147,7 @@ func bootstrapData() []mutant {
 	return []mutant{
 		ofRollout(rule, "more is rolled whatever it says", "rollOn", never("bootstrapsExternal")),
 		ofRollout(rule, "steps are made whatever it says", "stepNext", never("bootstrapsExternal")),
-		ofRollout(rule, "no one is called for a step that waits for it without end", "stuckPools", without("steps")),
+		ofRollout(rule, "no one is called for a step that waits for it without end", "stuckPools", without("awaited")),
 		ofRollout(rule, "no one is called for it", "rollHalts", never("seen late")),
 		ofRollout(rule, "what could not be looked at is fine", "bootstrapsExternal", never("unseen")),
 		ofRollout(rule, "what no one looked for is not there", "lookedAtBootstrap", never("Kubelet")),

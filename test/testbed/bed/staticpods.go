@@ -150,8 +150,11 @@ func (u *UserCluster) nodeFiles() (map[string][]byte, error) {
 		return files, err
 	}
 	pki, err := u.pki()
+	if err != nil {
+		return nil, err
+	}
 	maps.Copy(files, pki)
-	return files, err
+	return files, nil
 }
 
 // staticPod is a component as kubeadm runs it: with the host's network and files.
